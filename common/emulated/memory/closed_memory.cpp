@@ -4,14 +4,14 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <ucontext.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <iterator>
-#include <memory>
 #include <utility>
+
+#include "emulated/memory/lasting.hpp"
 
 namespace __emulated {
 namespace {
@@ -22,11 +22,6 @@ constexpr std::size_t most_closed_ranges = 64;
 
 /// Accesses to closed pages between two calls of the device: a loop is told of by its first ones.
 constexpr unsigned most_steps = 1000;
-
-std::size_t page_bytes() {
-  static const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  return bytes;
-}
 
 ClosedMemory::Pages pages_of(const std::byte* begin, std::size_t bytes, int protection) {
   const auto first = reinterpret_cast<std::uintptr_t>(begin) / page_bytes() * page_bytes();
@@ -86,10 +81,7 @@ std::vector<const void*> calls_to(const void* instruction) {
 
 }  // namespace
 
-ClosedMemory& closed_memory() {
-  static ClosedMemory& memory = *std::make_unique<ClosedMemory>().release();  // to the very end
-  return memory;
-}
+ClosedMemory& closed_memory() { return lasting<ClosedMemory>(); }
 
 void ClosedMemory::begin(std::function<void(const HostAccess&)> report) {
   report_ = std::move(report);

@@ -1,8 +1,9 @@
 #include "emulated/memory/kernel_heap.hpp"
 
 #include <iterator>
-#include <memory>
 #include <mutex>
+
+#include "emulated/memory/lasting.hpp"
 
 namespace __emulated {
 namespace {
@@ -14,10 +15,7 @@ constexpr std::size_t between = 128;
 
 }  // namespace
 
-KernelHeap& kernel_heap() {
-  static KernelHeap& heap = *std::make_unique<KernelHeap>().release();  // to the very end
-  return heap;
-}
+KernelHeap& kernel_heap() { return lasting<KernelHeap>(); }
 
 bool KernelHeap::set_capacity(std::size_t bytes) {
   const std::lock_guard lock{mutex_};

@@ -16,6 +16,7 @@
 
 #include "emulated/findings/source_location.hpp"
 #include "emulated/memory/kernel_heap.hpp"
+#include "emulated/memory/lasting.hpp"
 #include "emulated/memory/symbol_table.hpp"
 #include "emulated/run/device.hpp"
 #include "emulated/run/host_threads.hpp"
@@ -109,33 +110,24 @@ struct Variable {
 
 /// The program's own variables in ascending order, by its table of symbols; none if it has been stripped of that.
 std::vector<Variable> read_variables_of_the_program() {
-  std::vector<Symbol> symbols = symbols_of("/proc/self/exe");
+  std::vector<Symbol> symbols = symbols_of_the_program();
   std::erase_if(symbols, [](const Symbol& symbol) { return !symbol.is_variable || symbol.bytes == 0; });
   std::ranges::sort(symbols, {}, &Symbol::value);
   auto* const base = reinterpret_cast<std::byte*>(begin_of_the_program());
   std::vector<Variable> variables;
-  const auto is_on_device = [](const Symbol& symbol) {
-    return std::string_view{symbol.name}.ends_with(device_suffix);
-  };
-  const bool has_two_sides = std::ranges::any_of(symbols, is_on_device);
+  const bool has_two_sides = std::ranges::any_of(symbols, &Symbol::is_of_device);
   std::uintptr_t end = 0;  // one variable may have several names
   for (const Symbol& symbol : symbols) {
     if (symbol.value + symbol.bytes <= end) continue;
     const std::uintptr_t begin = std::max(symbol.value, end);
     end = symbol.value + symbol.bytes;
-    std::string_view name = symbol.name;
-    if (name.ends_with(device_suffix)) name.remove_suffix(device_suffix.size());
-    const bool is_hosts = has_two_sides && !is_on_device(symbol) && symbol.section != managed_section;
-    variables.push_back({Buffer{base + begin, end - begin}, std::string{name}, is_hosts});
+    const bool is_hosts = has_two_sides && !symbol.is_of_device() && symbol.section != managed_section;
+    variables.push_back({Buffer{base + begin, end - begin}, std::string{symbol.common_name()}, is_hosts});
   }
   return variables;
 }
 
-std::vector<Variable>& variables_of_the_program() {
-  static auto& variables =
-      *std::make_unique<std::vector<Variable>>(read_variables_of_the_program()).release();  // to the very end
-  return variables;
-}
+std::vector<Variable>& variables_of_the_program() { return lasting<read_variables_of_the_program>(); }
 
 /// "bins" of "_ZN12_GLOBAL__N_14binsE".
 std::string variable_name(const std::string& symbol) {
@@ -168,6 +160,11 @@ std::span<const std::byte> thread_storage() {
 }  // namespace
 
 // ---- pages ----
+
+std::size_t page_bytes() {
+  static const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
 
 Mapping::Mapping(std::size_t bytes, Backing backing) : bytes_{bytes} {
   const int flags = MAP_PRIVATE | MAP_ANONYMOUS | (backing == Backing::as_touched ? MAP_NORESERVE : 0);
@@ -356,11 +353,7 @@ std::span<const std::byte> GlobalMemory::loaded_with(const void* address) const 
   return {};
 }
 
-// A program's own objects may use the device as long as they live.
-GlobalMemory& global_memory() {
-  static GlobalMemory& memory = *std::make_unique<GlobalMemory>().release();
-  return memory;
-}
+GlobalMemory& global_memory() { return lasting<GlobalMemory>(); }
 
 std::mutex& device_mutex() {
   static std::mutex& mutex = *std::make_unique<std::mutex>().release();
@@ -368,7 +361,7 @@ std::mutex& device_mutex() {
 }
 
 bool is_mapped(const std::byte* address) {
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const std::uintptr_t page = page_bytes();
   void* const begin = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(address) / page * page);
   unsigned char is_resident = 0;
   return mincore(begin, 1, &is_resident) == 0;

@@ -14,6 +14,9 @@
 
 namespace __emulated {
 
+/// Of a page of the operating system.
+std::size_t page_bytes();
+
 /// Whether the system promises memory for all pages of a mapping, or only finds it for those that are
 /// touched.
 enum class Backing { promised, as_touched };

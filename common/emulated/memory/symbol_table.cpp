@@ -13,6 +13,8 @@
 #include <memory>
 #include <span>
 
+#include "emulated/memory/lasting.hpp"
+
 namespace __emulated {
 namespace {
 
@@ -50,6 +52,10 @@ std::vector<Symbol> symbols_of(const char* path) {
                        sections[symbol.st_shndx].sh_addralign});
   }
   return symbols;
+}
+
+const std::vector<Symbol>& symbols_of_the_program() {
+  return lasting<[] { return symbols_of("/proc/self/exe"); }>();
 }
 
 std::uintptr_t begin_of_the_program() {

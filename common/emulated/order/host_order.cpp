@@ -3,8 +3,9 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <memory>
 #include <utility>
+
+#include "emulated/memory/lasting.hpp"
 
 namespace __emulated {
 namespace {
@@ -14,10 +15,7 @@ constexpr std::size_t most_uses = 1024;
 
 }  // namespace
 
-HostOrder& host_order() {
-  static HostOrder& order = *std::make_unique<HostOrder>().release();  // to the very end
-  return order;
-}
+HostOrder& host_order() { return lasting<HostOrder>(); }
 
 void HostOrder::make_stream(Stream stream, bool is_blocking) {
   const std::lock_guard lock{mutex_};

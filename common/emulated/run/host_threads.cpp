@@ -6,8 +6,9 @@
 
 #include <fstream>
 #include <limits>
-#include <memory>
 #include <string>
+
+#include "emulated/memory/lasting.hpp"
 
 namespace __emulated {
 
@@ -80,9 +81,6 @@ void HostThreads::try_to(const std::function<void()>& work) {
   }
 }
 
-HostThreads& host_threads() {
-  static HostThreads& pool = *std::make_unique<HostThreads>().release();  // to the very end
-  return pool;
-}
+HostThreads& host_threads() { return lasting<HostThreads>(); }
 
 }  // namespace __emulated

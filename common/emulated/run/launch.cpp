@@ -10,6 +10,7 @@
 
 #include "emulated/findings/report.hpp"
 #include "emulated/memory/closed_memory.hpp"
+#include "emulated/memory/lasting.hpp"
 #include "emulated/memory/memory.hpp"
 #include "emulated/order/host_order.hpp"
 #include "emulated/run/block.hpp"
@@ -44,10 +45,7 @@ struct State {
   LaunchListener* listener = nullptr;
 };
 
-State& state() {
-  static State& current = *std::make_unique<State>().release();  // to the very end
-  return current;
-}
+State& state() { return lasting<State>(); }
 
 template <typename T> void set(T& setting, const T& value) {
   const std::lock_guard lock{device_mutex()};

@@ -20,11 +20,6 @@
 namespace __emulated {
 namespace {
 
-std::size_t page_bytes() {
-  static const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  return bytes;
-}
-
 /// Sent to a host thread after so much time on its CPU.
 constexpr int timer_signal = SIGVTALRM;
 

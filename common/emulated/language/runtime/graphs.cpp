@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "emulated/language/runtime/capture.hpp"
+#include "emulated/memory/lasting.hpp"
 #include "emulated/run/launch.hpp"
 
 using __emulated::GraphWork;
@@ -52,10 +53,7 @@ struct Captures {
   std::map<cudaStream_t, Position> streams;
   std::map<cudaEvent_t, Position> events;
 };
-Captures& captures() {
-  static Captures& all = *std::make_unique<Captures>().release();  // to the very end
-  return all;
-}
+Captures& captures() { return lasting<Captures>(); }
 
 /// The node whose work the calling thread is about to tell no stream.
 thread_local GraphWork* made = nullptr;

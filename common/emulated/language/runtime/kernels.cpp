@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <numeric>
 #include <set>
@@ -11,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "emulated/memory/lasting.hpp"
 #include "emulated/memory/symbol_table.hpp"
 #include "emulated/run/device.hpp"
 #include "emulated/run/launch.hpp"
@@ -41,10 +41,8 @@ std::string without_result(std::string kernel) {
 DeclaredByKernels read_declared() {
   DeclaredByKernels all;
   std::set<std::string> seen;  // the host's part has them, too
-  for (const __emulated::Symbol& symbol : __emulated::symbols_of("/proc/self/exe")) {
-    std::string mangled = symbol.name;
-    if (mangled.ends_with(__emulated::device_suffix))
-      mangled.resize(mangled.size() - __emulated::device_suffix.size());
+  for (const __emulated::Symbol& symbol : __emulated::symbols_of_the_program()) {
+    const std::string mangled{symbol.common_name()};
     const bool is_variable =
         mangled.starts_with("_ZN10__emulated8DeclaredI") && mangled.ends_with("11declarationE");
     const bool is_bound = mangled.starts_with("_ZN10__emulated12LaunchBoundsI");
@@ -68,15 +66,11 @@ DeclaredByKernels read_declared() {
 }
 
 Declared declared_by(const void* kernel) {
-  static const DeclaredByKernels& all = *std::make_unique<DeclaredByKernels>(read_declared()).release();
-  static const std::vector<__emulated::Symbol>& symbols =
-      *std::make_unique<std::vector<__emulated::Symbol>>(__emulated::symbols_of("/proc/self/exe")).release();
+  const DeclaredByKernels& all = __emulated::lasting<read_declared>();
   const std::uintptr_t value = reinterpret_cast<std::uintptr_t>(kernel) - __emulated::begin_of_the_program();
-  for (const __emulated::Symbol& symbol : symbols) {
+  for (const __emulated::Symbol& symbol : __emulated::symbols_of_the_program()) {
     if (symbol.value != value || symbol.is_variable) continue;
-    std::string name = symbol.name;
-    if (name.ends_with(__emulated::device_suffix))
-      name.resize(name.size() - __emulated::device_suffix.size());
+    const std::string name{symbol.common_name()};
     const auto found = all.find(without_result(__emulated::demangled(name.c_str())));
     if (found != all.end()) return found->second;
   }

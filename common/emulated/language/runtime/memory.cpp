@@ -15,6 +15,7 @@
 #include "emulated/language/runtime/memory_pools.hpp"
 #include "emulated/language/runtime/streams.hpp"
 #include "emulated/memory/closed_memory.hpp"
+#include "emulated/memory/lasting.hpp"
 #include "emulated/memory/memory.hpp"
 #include "emulated/order/host_order.hpp"
 #include "emulated/run/device.hpp"
@@ -32,10 +33,7 @@ struct KnownMemory {
   std::map<const std::byte*, Allocation> host_buffers;  ///< that the host may use as well
   std::map<const std::byte*, std::size_t> variables;    ///< the bytes of those whose address it knows
 };
-KnownMemory& known_memory() {
-  static KnownMemory& known = *std::make_unique<KnownMemory>().release();  // to the very end
-  return known;
-}
+KnownMemory& known_memory() { return lasting<KnownMemory>(); }
 
 /// What may use some bytes.
 struct Sides {
