@@ -292,8 +292,7 @@ void GridRaces::end_block(std::size_t block, const HappensBefore& order) {
 
 void GridRaces::begin_phase() {
   check_all_reads(faults_);
-  const auto is_any = [](const Buffer&) { return true; };
-  for_each_use_of_phase(is_any, [&](Buffer& buffer, std::size_t offset, std::size_t bytes, bool writes) {
+  for_each_use_of_phase([&](Buffer& buffer, std::size_t offset, std::size_t bytes, bool writes) {
     if (writes) buffer.mark(offset, bytes, true);
     // Neighbours become one.
     const auto before = std::ranges::find_if(uses_, [&](const auto& use) {
@@ -331,20 +330,10 @@ std::vector<FaultRecord> GridRaces::faults() const {
 
 void GridRaces::check_all_reads(RankedFaults& faults) const {
   const auto is_unwritten = [](const AccessKind& kind) { return kind.has(AccessKind::unwritten); };
-  for (const auto& [begin, lines] : lines_) {
-    for (std::size_t number = lines.begin; number < lines.end; ++number) {
-      const PackedHistory& line = lines.at(number);
-      const bool has_words = line.form() == Form::words;
-      if (!has_words && !any_kind_in(line, is_unwritten)) continue;
-      for (unsigned word = 0; word < words_in_line; ++word) {
-        const PackedHistory& history = has_words ? (*words_[line.index()])[word] : line;
-        if (any_kind_in(history, is_unwritten)) {
-          check_reads(*lines.buffer, begin + number * line_bytes + word * word_bytes, history,
-                      has_words ? 0 : word, faults);
-        }
-      }
-    }
-  }
+  for_each_history([&](const Buffer& buffer, std::size_t first, unsigned words, const auto& history) {
+    for (unsigned word = 0; word < words && any_kind_in(history, is_unwritten); ++word)
+      check_reads(buffer, buffer.begin() + (first + word) * word_bytes, history, word, faults);
+  });
 }
 
 /// A read is of an unwritten word unless a lower block has stored to it: with that one it is in order, or in a race.
@@ -373,26 +362,31 @@ void GridRaces::check_reads(const Buffer& buffer, const std::byte* word, const P
   }
 }
 
-void GridRaces::for_each_use(const BufferPredicate& is_wanted, const VisitUse& visit) const {
+void GridRaces::for_each_use(const VisitUse& visit) const {
   for (const auto& [buffer, offset, bytes, writes] : uses_)
-    if (is_wanted(*buffer)) visit(*buffer, offset, bytes, writes);
-  for_each_use_of_phase(is_wanted, visit);
+    visit(*buffer, offset, bytes, writes);
+  for_each_use_of_phase(visit);
 }
 
-void GridRaces::for_each_use_of_phase(const BufferPredicate& is_wanted, const VisitUse& visit) const {
+void GridRaces::for_each_use_of_phase(const VisitUse& visit) const {
+  for_each_history([&](Buffer& buffer, std::size_t first, unsigned words, const PackedHistory& history) {
+    visit(buffer, first * word_bytes, words * word_bytes, is_written(history));
+  });
+}
+
+/// Those of lines, and of words that each have their own: calls visit(buffer, number of the first word, words, history).
+template <typename Visit> void GridRaces::for_each_history(const Visit& visit) const {
   for (const auto& [begin, lines] : lines_) {
-    if (!is_wanted(*lines.buffer)) continue;
     for (std::size_t number = lines.begin; number < lines.end; ++number) {
       const PackedHistory& line = lines.at(number);
-      if (line.form() == Form::empty) continue;
+      const std::size_t first = number * words_in_line;
       if (line.form() != Form::words) {
-        visit(*lines.buffer, number * line_bytes, line_bytes, is_written(line));
+        if (line.form() != Form::empty) visit(*lines.buffer, first, words_in_line, line);
         continue;
       }
-      const Words& words = *words_[line.index()];
       for (std::size_t word = 0; word < words_in_line; ++word) {
-        if (words[word].form() == Form::empty) continue;
-        visit(*lines.buffer, number * line_bytes + word * word_bytes, word_bytes, is_written(words[word]));
+        const PackedHistory& history = (*words_[line.index()])[word];
+        if (history.form() != Form::empty) visit(*lines.buffer, first + word, 1, history);
       }
     }
   }
@@ -400,8 +394,7 @@ void GridRaces::for_each_use_of_phase(const BufferPredicate& is_wanted, const Vi
 
 void GridRaces::mark_initialised() const {
   bool is_seen = false;
-  const auto is_any = [](const Buffer&) { return true; };
-  for_each_use(is_any, [&](Buffer& buffer, std::size_t offset, std::size_t bytes, bool writes) {
+  for_each_use([&](Buffer& buffer, std::size_t offset, std::size_t bytes, bool writes) {
     if (!writes) return;
     const bool taints = is_tainted_ && buffer.can_be_tainted();
     is_seen = is_seen || taints;

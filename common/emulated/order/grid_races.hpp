@@ -69,10 +69,9 @@ class GridRaces {
   /// What is wrong between blocks, in the order of words, once for each pair of access sites.
   std::vector<FaultRecord> faults() const;
 
-  /// Tells of all that kernels have accessed, of some buffers.
-  using BufferPredicate = std::function<bool(const Buffer&)>;
+  /// Tells of all that kernels have accessed.
   using VisitUse = std::function<void(Buffer&, std::size_t offset, std::size_t bytes, bool writes)>;
-  void for_each_use(const BufferPredicate& is_wanted, const VisitUse& visit) const;
+  void for_each_use(const VisitUse& visit) const;
 
   /// The words that kernels have stored to count as written from now on, or as tainted.
   void mark_initialised() const;
@@ -173,7 +172,8 @@ class GridRaces {
   std::uint32_t last_own(const PackedHistory& history, std::size_t block, const Predicate& is_such) const;
   void note_race(Fault fault, const Buffer& buffer, const std::byte* word, const Racing& first,
                  const Racing& second);
-  void for_each_use_of_phase(const BufferPredicate& is_wanted, const VisitUse& visit) const;
+  template <typename Visit> void for_each_history(const Visit& visit) const;
+  void for_each_use_of_phase(const VisitUse& visit) const;
   void check_reads(const Buffer& buffer, const std::byte* word, const PackedHistory& history,
                    unsigned word_in_line, RankedFaults& faults) const;
   void check_all_reads(RankedFaults& faults) const;

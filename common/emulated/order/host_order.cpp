@@ -117,18 +117,17 @@ HostOrder::Use HostOrder::conflict(const std::byte* address, Operation operation
 std::vector<HostOrder::Use> shared_uses_of(const GridRaces& races, const void* kernel) {
   std::vector<HostOrder::Use> uses;
   if (host_order().is_met()) return uses;
-  const auto is_shared = [](const Buffer& buffer) { return closed_memory().is_shared(buffer.begin()); };
-  races.for_each_use(
-      is_shared, [&](const Buffer& buffer, std::size_t offset, std::size_t bytes, bool writes) {
-        const std::byte* const begin = buffer.begin() + offset;
-        const std::byte* const end =
-            std::min(begin + bytes, const_cast<const std::byte*>(buffer.begin()) + buffer.bytes());
-        if (!uses.empty() && uses.back().end == begin && uses.back().writes == writes) {
-          uses.back().end = end;
-        } else {
-          uses.push_back({begin, end, writes, "", nullptr, 0});
-        }
-      });
+  races.for_each_use([&](const Buffer& buffer, std::size_t offset, std::size_t bytes, bool writes) {
+    if (!closed_memory().is_shared(buffer.begin())) return;
+    const std::byte* const begin = buffer.begin() + offset;
+    const std::byte* const end =
+        std::min(begin + bytes, const_cast<const std::byte*>(buffer.begin()) + buffer.bytes());
+    if (!uses.empty() && uses.back().end == begin && uses.back().writes == writes) {
+      uses.back().end = end;
+    } else {
+      uses.push_back({begin, end, writes, "", nullptr, 0});
+    }
+  });
   if (uses.empty()) return uses;
   const std::string name = kernel_name(kernel);
   for (HostOrder::Use& use : uses)
