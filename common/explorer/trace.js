@@ -239,16 +239,12 @@ function increments(event) {
     case "shared_load":
     case "shared_store":
     case "shared_copy":
-      return {
-        [`${event.kind}_requests`]: 1,
-        [`${event.kind}_wavefronts`]: event.wavefronts,
-        [`${event.kind}_conflicts`]: event.conflicts ?? 0,
-        [`${event.kind}_lanes`]: lanes
-      };
     case "global_load":
     case "global_store":
       return {
         [`${event.kind}_requests`]: 1,
+        [`${event.kind}_wavefronts`]: event.wavefronts,
+        [`${event.kind}_conflicts`]: event.conflicts,
         [`${event.kind}_sectors`]: event.sectors,
         [`${event.kind}_lanes`]: lanes
       };

@@ -858,8 +858,8 @@ function drawTree(trace, moment, options) {
     if (!node) return;
     // Above its mark, with a ring around that, so that it does not read as the next word.
     const [x, y] = place(node);
-    body += circle(x, y, size + 2.5, "witness") +
-        flag(x, y - size - 3 - font * 0.56, font * 0.9, letterOf(k));
+    body +=
+        circle(x, y, size + 2.5, "witness") + flag(x, y - size - 3 - font * 0.56, font * 0.9, letterOf(k));
   });
   body += label(
       left + 4, font * 0.95, font * 0.88,
@@ -1089,9 +1089,8 @@ function drawPath(trace, moment, options) {
   if (events.length === 0) return `Warp ${warp} does nothing in this trace.`;
   // Of very many events, those around this moment.
   const all = events.length;
-  const around = events.findIndex(([, index]) => index >= moment);
-  const begin = Math.max(0, Math.min((around < 0 ? all : around) - 100, all - 200));
-  events = events.slice(begin, begin + 200);
+  const next = events.findIndex(([, index]) => index >= moment);
+  events = around(events, next < 0 ? all : next, 200).shown;
   const numbers = [...new Set(events.map(([event]) => event.line))].sort((a, b) => a - b);
   const size = font * 0.87;
   const gutter = textWidth("0".repeat(String(numbers.at(-1)).length), size, true);
