@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tools import (bandwidth, compiled, corpus, counters, documented_tables, exercises, figures, output_file, pages,
-                   pitfall, plot, rounding, step_pages, studies, unsupported)
+                   pitfall, plot, rounding, step_pages, studies)
 from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, Parser, read_text, say
 from tools.markdown import code, with_section
 from tools.programs import ATOMICS, NUMBERED, Programs
@@ -40,7 +40,6 @@ def named(*sections: Callable[[], str]) -> dict[str, Callable[[], str]]:
 # The sections of pages by the names of what makes them.
 SECTIONS: dict[Path, dict[str, Callable[[], str]]] = {
     Path("docs/cuda_in_ten_minutes.md"): {"program": lambda: code("cpp", text_of(Path("docs/first_program/main.cu")))},
-    Path("common/emulated/README.md"): {"unsupported": unsupported.rows},
     Path("docs/foreign_kernels.md"): {"corpus": corpus.section},
     Path("docs/tables/README.md"): {"tables": documented_tables.all_tables},
     Path("README.md"): named(studies.ladder, studies.provenance),

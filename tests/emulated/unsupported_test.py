@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conftest import folders_of_kernels
-from tools import unsupported
+from tools.command_line import REPOSITORY, read_text
 
 BEFORE = '#include "device/cuda_or_emulated.cuh"\n#include <cooperative_groups.h>\n#include <cuda/atomic>\n'
 # What is no function and no header: a line that has it.
@@ -21,6 +21,10 @@ IN_CODE = {
     "<<<>>> in a kernel": "__global__ void k8() { k7<<<1, 1>>>(nullptr); }",
 }
 OF_REWRITER = "<<<>>> in a kernel"
+DEVICE = REPOSITORY / "common/emulated"
+CODE = [*sorted((DEVICE / "language").glob("**/*.hpp")), DEVICE / "language/include/cooperative_groups.h",
+        DEVICE / "language/include/cuda/atomic", *sorted((DEVICE / "rewrite").glob("*.cpp"))]
+WHERE = " on the emulated device: "
 
 
 def is_header(name: str) -> bool:
@@ -29,14 +33,14 @@ def is_header(name: str) -> bool:
 
 def text(name: str, reason: str, instead: str) -> str:
     """What is said of a refused name; a header has its name in brackets."""
-    return f"{f'<{name}>' if is_header(name) else name}: {reason}{unsupported.WHERE}{instead}"
+    return f"{f'<{name}>' if is_header(name) else name}: {reason}{WHERE}{instead}"
 
 
 def of_list() -> dict[str, str]:
     """What is said of the functions and headers, by their names."""
     said: dict[str, str] = {}
     reason = instead = ""
-    for line in (unsupported.DEVICE / "language/unsupported.txt").read_text("utf-8").splitlines():
+    for line in read_text(DEVICE / "language/unsupported.txt").splitlines():
         if line.startswith("  "):
             said |= {name: text(name.removesuffix("{}"), reason, instead) for name in line.split()}
         elif not line.startswith("#"):
@@ -45,7 +49,13 @@ def of_list() -> dict[str, str]:
 
 
 def of_code() -> dict[str, str]:
-    return {name: text(name, *why) for why, names in unsupported.of_code().items() for name in names}
+    """What a string of the code refuses."""
+    said: dict[str, str] = {}
+    for file in CODE:
+        joined = re.sub(r'"\s*\n\s*"', "", read_text(file).replace('\\"', '"'))
+        for name, reason, instead in re.findall(rf'"([^"]+?): ((?:[^":]|::)+){WHERE}([^"]+)"', joined):
+            said[name] = text(name, reason, instead)
+    return said
 
 
 def line_with(name: str) -> str:
