@@ -1,4 +1,4 @@
-"""The H200's figures that sentences need: they stand there between <!-- NAME --> and <!-- /NAME -->."""
+"""Figures that sentences need: they stand there between <!-- NAME --> and <!-- /NAME -->."""
 
 import functools
 import re
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tools import bandwidth, results
 from tools.command_line import REPOSITORY, BadUsage, read_text
-from tools.results import H200, Result
+from tools.results import H100, H200, Result
 
 MARKED = re.compile(r"<!-- (\w+) -->[^<\n]*<!-- /\1 -->")
 
@@ -27,8 +27,9 @@ def of_pages() -> Iterator[tuple[Path, str, str]]:
 
 @functools.cache
 def measured(file: str) -> dict[tuple[str, int, str], Result]:
-    """By step, elements and type."""
-    return {(result.step, result.elements, result.type): result for result in results.read(H200, file)}
+    """By step, elements and type: the H100's beside other programs, else the H200's."""
+    card = H100 if file == "peers" else H200
+    return {(result.step, result.elements, result.type): result for result in results.read(card, file)}
 
 
 def ms(file: str, step: str, elements: int, element_type: str) -> float:
@@ -80,8 +81,8 @@ FIGURES: dict[str, Callable[[], str]] = {
     "atomics_of_blocks_ms": lambda: f"{atomics('atomic_each') * 8 / 512:.2f}",
     "first_add_ms": lambda: f"{ms('sweep_size', '04_first_add', 2**28, 'int32'):.2f}",
     # beyond/peers
-    "jax_ahead_percent": lambda: f"{peers('peer_jax', '12_any_operation', 2**20, 'float32') - 100:.0f}",
-    "jax_behind_percent": lambda: f"{100 - peers('peer_jax', '12_any_operation', 2**28, 'int32'):.0f}",
+    "jax_ahead_percent": lambda: f"{peers('peer_jax', '12_any_operation', 2**22, 'float32') - 100:.1f}",
+    "jax_behind_percent": lambda: f"{100 - peers('peer_jax', '12_any_operation', 2**22, 'int64'):.0f}",
     "thrust_after_cub_us": thrust_after_cub,
     "cublas_float32_percent": lambda: f"{peers('peer_cublas', 'peer_cub', 2**28, 'float32'):.0f}",
     "cublas_float64_percent": lambda: f"{peers('peer_cublas', 'peer_cub', 2**28, 'float64'):.0f}",

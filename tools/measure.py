@@ -18,11 +18,10 @@ from pathlib import Path
 from tools import gpu, output_file, pages, plot, programs, results
 from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, Parser, parse_count, say
 from tools.markdown import count_text
-from tools.programs import ATOMICS, Programs, last_words
+from tools.programs import ATOMICS, HEADER_STEP, Programs, last_words
 from tools.results import H200, AgainstCub, Measured, Result
 
 METHOD_STEP = "07_cascade"  # whose timing the method is shown with
-HEADER_STEP = "12_any_operation"  # which is held against CUB in all types and sizes
 CUB = "peer_cub"
 GRID_INPUTS = [*((2**k, 256) for k in (20, 22, 25, 28, 30)), (2**28, 512), (2**28, 1024)]  # elements, and block
 AGAINST_CUB = "12_against_cub"  # the header and CUB's reduction in one process, case by case

@@ -122,7 +122,7 @@ def repeat(folder: Path = H200) -> str:
 # ---- beyond the ladder ----
 
 
-def scaling(folder: Path = H200) -> str:
+def scaling(folder: Path = H100) -> str:
     """13_many_gpus on more and more ranks, each GPU alone, and where they were measured."""
     jobs, alone = read_as(folder, "many_gpus", RanksResult), read_as(folder, "many_gpus_alone", AloneResult)
     rows = []
@@ -159,7 +159,7 @@ def slowest_alone(job: RanksResult, alone: list[AloneResult]) -> float | None:
     return max(shards) if job.timing and job.ranks >= 2 and len(shards) == job.ranks else None
 
 
-def scaling_model(folder: Path = H200) -> str:
+def scaling_model(folder: Path = H100) -> str:
     """The inputs of the model on 13's page, n·s / (P·B) + L + α · hops, and what it predicts beside what took place."""
     groups: dict[tuple[str, str], list[RanksResult]] = {}
     for job in read_as(folder, "many_gpus", RanksResult):
@@ -242,7 +242,7 @@ def beside_xla() -> str:
         for each in read_as(H100, "beside_xla", BesideXla)], "lrr")
 
 
-def against_cub(folder: Path = H200) -> str:
+def against_cub(folder: Path = H100) -> str:
     """The header beside CUB: the sums by size and type, then the other cases, and what they were measured with."""
     cells = against_cub_cells(folder)
     if not cells:

@@ -31,6 +31,7 @@ STEPS = [Step(*line.split()) for line in (REPOSITORY / "common/steps.txt").read_
 # The folders of 00 to 14, in order, from the repository's root.
 NUMBERED = [Path(step.page) for step in STEPS if step.page.endswith(step.program)]
 EMULATED = [step.program for step in STEPS if step.needs.startswith("any")]
+HEADER_STEP = "12_any_operation"
 ATOMICS = [step.program for step in STEPS if step.page == "beyond/atomics"]
 
 

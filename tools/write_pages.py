@@ -60,7 +60,7 @@ SECTIONS: dict[Path, dict[str, Callable[[], str]]] = {
         "rows": pages.rows_of_cards,
         "log_sum_exp": lambda: code("cpp", from_line(SOLUTIONS / "15_rows/log_sum_exp.cuh", "///"))},
     Path("beyond/peers/README.md"): {
-        "measured": lambda: pages.peers(H200, only=("int32", "float32")),
+        "measured": lambda: pages.peers(H100, only=("int32", "float32")),
         "back_to_back": lambda: pages.peers(H100, file="back_to_back")},
     PACKAGE_PAGE: {
         **named(pages.against_cub, pages.against_xla, pages.beside_xla),
@@ -71,7 +71,7 @@ SECTIONS: dict[Path, dict[str, Callable[[], str]]] = {
     PROMISES_PAGE: {
         "example": lambda: from_package_test("sum_in_one_order|sum_with_bound"),
         "order": lambda: code("cpp", from_line(SOLUTIONS / "14_same_bits/one_order.hpp", "/// Adds in a tree")),
-        "promises": lambda: pages.promises(H200, types=["float32"])},
+        "promises": lambda: pages.promises(H100, types=["float32"])},
 }
 
 
