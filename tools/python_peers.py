@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from tools import output_file, results
 from tools.command_line import SMALL_TYPES, ExitCode, NotPossible, say
 from tools.markdown import count_text
-from tools.sample_clock import LEAD_IN, SampleClock
+from tools.sample_clock import L2_SIZES_FLUSHED, LEAD_IN, SampleClock
 
 Array = NDArray[Any]
 WARM_UP_RUNS = 3
@@ -208,7 +208,7 @@ def measure(library: Library, like: dict[str, Any]) -> dict[str, object]:
         if like["type"] in SMALL_TYPES:
             library.data = library.cast(library.data, like["type"])
         size = library.data.nbytes
-        library.buffer = library.zeros(2 * device["l2_bytes"] // 4)
+        library.buffer = library.zeros(L2_SIZES_FLUSHED * device["l2_bytes"] // 4)
         library.sum()
         for _ in range(WARM_UP_RUNS):
             library.sample()

@@ -14,6 +14,7 @@ import numpy as np
 from tools import output_file, results
 from tools.command_line import ExitCode, say
 from tools.python_peers import LIBRARIES, WARM_UP_RUNS, first_line, random_input
+from tools.sample_clock import L2_SIZES_FLUSHED
 
 # Of operations that have another name in torch: torch.max would look for the index, too.
 OF_TORCH = {"max": "amax", "variance": "var"}
@@ -44,7 +45,7 @@ def main(words: list[str]) -> int:
             return ExitCode.NOT_POSSIBLE
         if array is None:
             array = library.to_device(random_input("float32", first["rows"] * first["width"]))
-        library.buffer = library.zeros(2 * first["device"]["l2_bytes"] // 4)
+        library.buffer = library.zeros(L2_SIZES_FLUSHED * first["device"]["l2_bytes"] // 4)
         for cell in cells:
             library.data = array.reshape(cell["rows"], cell["width"])
             result = library.sum()

@@ -5,6 +5,7 @@ import ctypes
 
 # As the steps, when they are told no other number (common/harness/timing_method.hpp).
 LEAD_IN = 8
+L2_SIZES_FLUSHED = 2
 # For any GPU that the steps run on: the driver compiles it. `hold` waits for the host to write `sample` to `words`, but
 # for half a second at most: where the library itself waits for the device, the host would never come to it. Then it
 # writes `sample` to the second word.
