@@ -88,7 +88,7 @@ def test_where_there_is_no_checkout(checkout: Path, tmp_path: Path, bin_folder: 
 
 def test_what_is_committed() -> None:
     assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in CODE.values())
-    start = (REPOSITORY / "docs/exercises/02_nondivergent/kernel.cuh").read_text("utf-8")
+    start = (REPOSITORY / "01_interleaved/kernel.cuh").read_text("utf-8")
     assert "".join(CODE["exercise"]["source"]) + "\n" == f"%%emulate --grade 02\n{start}"
     text = "".join(line for cell in CELLS if cell not in CODE.values() for line in cell["source"])
     assert all((REPOSITORY / path).exists() for path in re.findall(r"`([\w/]+(?:/|\.md))`", text))

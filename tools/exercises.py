@@ -2,12 +2,12 @@
 
 import re
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from tools import gpu
-from tools.command_line import REPOSITORY, read_text
+from tools.command_line import REPOSITORY
 from tools.markdown import table
 from tools.programs import NUMBERED
 
@@ -49,7 +49,9 @@ class Exercise(NamedTuple):
 
     @property
     def start(self) -> Path:
-        return EXERCISES / self.step.name / "kernel.cuh"
+        """The kernel of the step before; of 01 its own without a body."""
+        before = NUMBERED.index(self.step) - 1
+        return (NUMBERED[before] if before else EXERCISES / self.step.name) / "kernel.cuh"
 
 
 def shared(kind: str) -> Callable[[Counted], float]:
@@ -118,17 +120,6 @@ ALL = [
     exercise(10, "Let the last block add up what the others have left, and say `.single_pass = true` in `traits`.",
              Goal("launch", 1, lambda counted: counted.launches)),
 ]
-
-
-def starts() -> Iterator[tuple[Path, str]]:
-    """The files to start from: the kernel of the step before, or that of 01 without its body, below the goal."""
-    for number, each in enumerate(ALL, start=1):
-        before = read_text(REPOSITORY / NUMBERED[max(1, number - 1)] / "kernel.cuh")
-        if number == 1:
-            before = re.sub(r"(?ms)(^template [^\n]* reduce_kernel\([^\n]*\{\n).*?^\}", r"\1  // Yours.\n}", before)
-        lines = [f"Exercise {number:02}. {each.task}", f"Goal: {each.goal}.",
-                 f"./emulate --grade {number:02} {each.start}"]
-        yield each.start, "".join(f"// {line}\n" for line in lines) + before
 
 
 def goals() -> str:

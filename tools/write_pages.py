@@ -130,8 +130,7 @@ def generated(programs: Programs) -> tuple[list[Part], list[str]]:
     parts = [Part(FIGURES, None, documented_tables.header()),
              Part(Path("docs/counters/README.md"), "counters", counted),
              *(Part(page, name, text()) for page, texts in SECTIONS.items() for name, text in texts.items()),
-             *(Part(page, name, figure) for page, name, figure in figures.of_pages()), *of_steps(programs),
-             *(Part(file, None, text) for file, text in exercises.starts())]
+             *(Part(page, name, figure) for page, name, figure in figures.of_pages()), *of_steps(programs)]
     for program in pitfall.all_of_them():
         parts.append(Part(program.with_suffix(".md"), *pitfall.source_part(program)))
     for measured in sorted(REPOSITORY.glob("docs/results/*/measured.json")):
