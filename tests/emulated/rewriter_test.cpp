@@ -83,10 +83,7 @@ std::string variable(const std::string& name) { return " = ::__emulated::shared_
 const std::string dynamic = "* const s = ::__emulated::dynamic_shared_memory" + named("s") + ";";
 const std::string bytes = "  char * const b = ::__emulated::dynamic_shared_memory";
 const std::string shared_in_file = "static __device__ const ::__emulated::SharedInFile<";
-std::string in_file(const std::string& name, const std::string& extents = "") {
-  return " " + extents + ", decltype" + named(name) + "> " + name + "{};";
-}
-const std::string array_in_file = in_file("s", "[]");
+const std::string array_in_file = " [], decltype" + named("s") + "> s{};";
 
 TEST(Rewriter, Launches) {
   run({
@@ -156,15 +153,6 @@ TEST(Rewriter, CastsOfALaunchByAFunction) {
        {"no launch", "cudaFuncSetAttribute((void*)k, a, 1);"}});
 }
 
-TEST(Rewriter, KernelsByTheirAddresses) {
-  const std::string declared = "namespace n { template <int i> __global__ void k(float) {} }\n";
-  run(with_each(declared + "void* p = @n::k<3>;", declared + "void* p = @::__emulated::untyped(n::k<3>);",
-                {"(void*)", "(const void *)"}));
-  run({{"by a word", declared + "f(reinterpret_cast<const void*>(&n::k<3>));",
-        declared + "f(reinterpret_cast<const void*>(::__emulated::untyped(&n::k<3>)));"},
-       {"no address", declared + "float f(k * (void*)p, (float)k<3>);"}});
-}
-
 TEST(Rewriter, KernelsWithTheNameOfAFunction) {
   const std::string kernel = "__global__ void k(int n) {}";
   const std::string counterpart =
@@ -198,25 +186,6 @@ TEST(Rewriter, RefusedLaunches) {
       {"in a function of the device", "__device__ void f() { k<<<1, 1>>>(); }", "dynamic parallelism", 1},
       {"in one of host and device", "__host__ __device__ void f() { k<<<1, 1>>>(); }",
        "__host__ __device__ void f() { " + launch + "k, 1, 1)(); }"},
-  });
-}
-
-TEST(Rewriter, LaunchBounds) {
-  const std::string check = "::__emulated::require_launch_bounds([] { return ::__emulated::Bounds(";
-  run({
-      {"in front of a name", "__global__ void __launch_bounds__(256) k(int* a) { a[0] = 1; }",
-       "__global__ void __launch_bounds__(256) k(int* a) {" + check + "256); }); a[0] = 1; }"},
-      {"of a template",
-       "template <int B, class T> __launch_bounds__(2 * B, // two\n 4) __global__ void k(T a)\n{\n}",
-       "template <int B, class T> __launch_bounds__(2 * B, // two\n 4) __global__ void k(T a)\n{" + check +
-           "2 * B, 4); });\n}"},
-      {"past other brackets", "__global__ void __launch_bounds__(f<3>(s{1})) k(S s = {1}) noexcept(true) {}",
-       "__global__ void __launch_bounds__(f<3>(s{1})) k(S s = {1}) noexcept(true) {" + check +
-           "f<3>(s{1})); });}"},
-      {"no body", "__global__ void __launch_bounds__(256) k(int* a); struct S {};"},
-      {"in a macro", "#define BOUNDED __launch_bounds__(256)\n"},
-      {"no bounds", "__launch_bounds__"},
-      {"no end", "int __launch_bounds__(3"},
   });
 }
 
@@ -343,34 +312,6 @@ TEST(Rewriter, SharedVariables) {
   }
 }
 
-TEST(Rewriter, SharedVariablesOutsideOfFunctions) {
-  const std::string declared = "__shared__ T s; namespace a { static __shared__ int b\n[2] [3]; }\n";
-  const std::string rewritten = " " + shared_in_file + "T" + in_file("s") + " namespace a {   " +
-                                shared_in_file + "int [2] [3], decltype" + named("b") + "> b\n{}; }\n";
-  const std::string s = "::__emulated::of_block(s)";
-  for (const std::string begin :
-       {"", "x; ", "{ } ", "if (x) ", "else ", "(int)", "int r = ", "return ", "x + ", "x ? y : ", "f(",
-        "f(x, ", "f(&", "2 * ", "*", "p[", "!", "sizeof "}) {
-    run({{begin, declared + "void f() { " + begin + "s; }", rewritten + "void f() { " + begin + s + "; }"}});
-  }
-  for (const std::string end : {".x", "->x", "[i] = 1", "++", " = 2", ", 1)", ")"})
-    run({{end, declared + "void f() { (s" + end + "; }", rewritten + "void f() { (" + s + end + "; }"}});
-  // Another one of the name, or what the compiler has to convert.
-  for (const std::string other :
-       {"int s;",           "int x, s;", "int* s;",  "T<int> s;",      "auto [s, x] = y;",
-        "int (&s)[2] = y;", "x.s;",      "p->s;",    "S::x, s();",     "x * s;",
-        "x > s;",           "x && s;",   "[s] { };", "decltype(s) x;", "for (int i = 0, s = 1;;) { }",
-        "struct { } s;",    "f(x) s;",   "s x;",     "s::x;",          "enum class E { s };",
-
-        "A() : s(1) { }"})
-    run({{other, declared + "void f() { " + other + " }", rewritten + "void f() { " + other + " }"}});
-  run({{"in a macro", declared + "#define A(i) s[i] + x##s\n",
-        rewritten + "#define A(i) " + s + "[i] + x##s\n"},
-       {"in a namespace", declared + "void f() { a::b[1] = ::a::b[2]; }",
-        rewritten + "void f() { ::__emulated::of_block(a::b)[1] = ::__emulated::of_block(::a::b)[2]; }"},
-       {"in file", declared + "S s; s;", rewritten + "S s; s;"}});
-}
-
 /// What launches a kernel by its name: its declaration up to the parameters, and its body.
 std::string counterpart(const std::string& before, const std::string& parameters) {
   return before +
@@ -455,17 +396,6 @@ TEST(Rewriter, KernelsThatALaunchDoesNotNameInFull) {
        "struct S { template <typename T> friend __global__ void k(T* p); };"}));
 }
 
-TEST(Rewriter, Constants) {
-  run({
-      {"variables", "__constant__ int n;\nstatic __constant__ float table[2] = {1, 2};"},
-      {"a pointer to const", "__constant__ const float* p;"},
-      {"const", "__constant__ const float table[] = {1};", " const float table[] = {1};"},
-      {"const before", "int x;\nstatic const __constant__ int n = 1;", "int x;\nstatic const  int n = 1;"},
-      {"constexpr", "constexpr __constant__ const char* p = q;", "constexpr  const char* p = q;"},
-      {"a const pointer", "__constant__ const char* const p = q;", " const char* const p = q;"},
-  });
-}
-
 TEST(Rewriter, Assembly) {
   const auto known = [](const std::string& name) {
     return "static_assert(::__emulated::ptx::knows(\"" + name + "\"), \"asm: " + name +
@@ -477,9 +407,6 @@ TEST(Rewriter, Assembly) {
   const std::string call = "::__emulated::run_ptx(::__emulated::PtxText<";
   const std::string end = "); } while (false);";
   run({
-      {"a register", "__device__ void f() { asm(\"mov.u32 %0, %%laneid;\" : \"=r\"(x)); }",
-       "__device__ void f() { do { " + known("mov.u32") + known("%%laneid") + call +
-           "\"mov.u32 %0, %%laneid;\" >{}, " + operand("\"=r\"") + "(x)" + end + " }"},
       {"over lines",
        "__global__ void k() {\nasm volatile(\"{.reg .b32 %%r; @p \"\n\"ld.u8 %%r, [%0]; /* ; */ L: "
        "exit;}\"\n:\n: "
@@ -487,19 +414,10 @@ TEST(Rewriter, Assembly) {
        "__global__ void k() {\ndo { " + known("ld.u8") + known("exit") + call +
            " \"{.reg .b32 %%r; @p \"\n\"ld.u8 %%r, [%0]; /* ; */ L: exit;}\"\n>{}\n, " + operand("\"l\"") +
            "(p[1]), " + operand("\"n\" ") + "(2)\n \n" + end + "\n}"},
-      {"without operands", "__device__ void f() { if (x) asm volatile(\"bar.sync 0;\" ::: \"memory\"); }",
-       "__device__ void f() { if (x) do { " + known("bar.sync") + call + " \"bar.sync 0;\" >{} " + end +
-           " }"},
-      {"nothing", "__device__ void f() { asm(\"\"); }",
-       "__device__ void f() { do { " + call + "\"\">{}" + end + " }"},
       {"of a macro", "#define F(t, x) asm(\"neg.\" #t \" %0, %0;\" \\\n: \"+r\"(x))\n",
        "#define F(t, x) do { " + call + "\"neg.\" #t \" %0, %0;\" \\\n>{}, " + operand("\"+r\"") +
            "(x)); } while (false)\n"},
-      {"in a lambda of the host's", "void f() { g([] { asm(\"bar.sync 0;\"); }); }",
-       "void f() { g([] { do { " + known("bar.sync") + call + "\"bar.sync 0;\">{}" + end + " }); }"},
       {"of the host", "void f() { asm(\"nop\"); asm volatile(\"pause\" ::: \"memory\"); }"},
-      {"of a file", "asm(\".symver f, f@1\"); void f() asm(\"g.h\");"},
-      {"of both", "__host__ __device__ void f() { asm(\"nop\"); }"},
   });
 }
 
@@ -527,20 +445,6 @@ TEST(Rewriter, EverythingElseStays) {
        "#define URL \"http://<<<\"\n#define CHARACTER '\"'\n#define __shared__(x) x\n#define\n#define A("},
   });
   run(with_each("@R\"(\" <<< )\"", "", {"", "u8", "u", "U", "L"}));
-}
-
-TEST(Rewriter, WhatHasNoEnd) {
-  const std::string comment = "a comment without its \"*/\"", quote = "a literal without its closing quote";
-  const std::string raw = "a raw string without its end";
-  run({
-      {"comment", "\n/* a\n", comment, 2},
-      {"comment in a directive", "\n#if 1 /* a\n\n", comment, 2},
-      {"string", "a\n\"b\n\"", quote, 2},
-      {"character", "a\n'b", quote, 2},
-      {"escape", "'\\", quote, 1},
-      {"raw string", "\nR\"a(\n)b\"", raw, 2},
-      {"raw string's delimiter", "R\"a", raw, 1},
-  });
 }
 
 }  // namespace
