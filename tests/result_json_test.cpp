@@ -8,8 +8,6 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <tuple>
-#include <utility>
 #include <vector>
 
 #include "harness/options.hpp"
@@ -189,31 +187,6 @@ TEST_F(ReadResults, NamesTheKeyOfWhatIsMissing) {
     Json json = of_a_step();
     json[pointer.parent_pointer()].erase(pointer.back());
     EXPECT_EQ(refusal(json.dump()), "key '" + pointer.back() + "' not found; give the --json file of a step");
-  }
-}
-
-TEST_F(ReadResults, NamesTheKeyOfWhatIsOfAnotherType) {
-  for (const auto& [key, value, said] : std::vector<std::tuple<const char*, Json, const char*>>{
-           {"/elements", "77", "key 'elements': type must be number, but is string"},
-           {"/verified", 1, "key 'verified': type must be boolean, but is number"},
-           {"/type", "int16", "key 'type': \"int16\" is unknown"},
-           {"/device/kind", "a\nb", "key 'kind': \"a\\nb\" is unknown"},
-       }) {
-    Json json = of_a_step();
-    json[Json::json_pointer(key)] = value;
-    EXPECT_EQ(refusal(json.dump()), std::string(said) + "; give the --json file of a step");
-  }
-}
-
-TEST_F(ReadResults, RefusesWhatIsNoFileOfAStep) {
-  for (const auto& [content, said] : std::vector<std::pair<std::string, const char*>>{
-           {"", "it is no JSON, from byte 1 on; give the --json file of a step"},
-           {"{", "no JSON, from byte 2"},
-           {"[]", "there is no result"},
-           {"[null]", "key 'step'"},
-           {"{}", "key 'step' not found"},
-       }) {
-    EXPECT_NE(refusal(content).find(said), std::string::npos) << refusal(content) << ", not " << said;
   }
 }
 

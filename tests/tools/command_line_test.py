@@ -11,27 +11,16 @@ from subprocess import CompletedProcess
 import pytest
 
 from tools import output_file
-from tools.__main__ import COMMANDS
 from tools.command_line import REPOSITORY, BadUsage, parse_count
 
 Tools = Callable[..., CompletedProcess[str]]
 
 
-@pytest.mark.parametrize("command", ["", *COMMANDS])
-def test_every_command_has_help(tools: Tools, command: str) -> None:
-    """That fits into 80 columns."""
-    ran = tools(*filter(None, [command]), "--help")
-    assert max(map(len, ran.stdout.split("\n"))) <= 80, ran.stdout
-    assert ran.returncode == 0 and ran.stdout.startswith(f"usage: python3 -m tools {command}".rstrip()), ran.stderr
-
-
 @pytest.mark.parametrize("words, said", [
     ((), "the following arguments are required: COMMAND"),
-    (("mesure",), "invalid choice: 'mesure' (choose from 'measure'"),
     (("plot", "/nowhere"), "'/nowhere/measured.json' cannot be read: No such file"),
     (("measure", "--largest", "many"), "'many' is no count: give 1000003, 2^28 or 64M"),
     (("measure", "--larg", "3"), "unrecognized arguments: --larg"),
-    (("write-pages", "more"), "unrecognized arguments: more"), (("check-pages", "--bin"), "expected one argument"),
     (("check-pages", "--bin", "/nowhere"), "there is no ladder_table in '/nowhere'"),
     (("compare", "-n", "8,2^49"), "'2^49' is no count"),
     (("site", "/etc/passwd"), "'/etc/passwd' is no folder")])
