@@ -7,34 +7,6 @@
 namespace reduction {
 namespace {
 
-std::vector<Configuration> plan_emulated(const Options& options) {
-  return plan_configurations(options, DeviceKind::emulated, emulated_memory());
-}
-
-TEST(PlanConfigurations, OneWithoutASweep) {
-  Options options;
-  const auto plan = plan_emulated(options);
-  ASSERT_EQ(plan.size(), 1u);
-  EXPECT_EQ(plan[0].elements, 1u << 20);
-  EXPECT_EQ(plan[0].block, 256u);
-}
-
-TEST(PlanConfigurations, ASweepVariesOneThing) {
-  Options options;
-  options.elements = 5000;
-  options.sweep = Sweep::block;
-  EXPECT_EQ(plan_emulated(options).size(), 6u);
-  options.sweep = Sweep::type;
-  EXPECT_EQ(plan_emulated(options).size(), 6u);
-  options.sweep = Sweep::size;
-  const auto sizes = plan_emulated(options);
-  ASSERT_EQ(sizes.size(), 3u);
-  EXPECT_EQ(sizes[0].elements, 1024u);
-  EXPECT_EQ(sizes[2].elements, 4096u);
-  options.elements.reset();
-  EXPECT_EQ(plan_emulated(options).back().elements, 1u << 20);
-}
-
 TEST(PlanConfigurations, SweepsSizesUpToWhatFitsOnAGpu) {
   const Memory memory{"a GPU", 1 << 20, "", 1 << 10};
   const auto most = [&](const Options& options) {
