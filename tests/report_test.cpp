@@ -14,6 +14,7 @@
 #include <fstream>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "harness/result_json.hpp"
 #include "temporary_path.hpp"
@@ -70,6 +71,18 @@ std::string on_terminal(unsigned short columns, const Print& print, bool is_styl
 
 class ReportOnATerminal : public testing::Test {
  protected:
+  /// What a report of these shows.
+  static std::string shown_of(const std::vector<Result>& results, const Options& options = {},
+                              unsigned short columns = 80) {
+    return on_terminal(columns, [&] {
+      Report report{options};
+      report.begin("03_sequential", "sequential addressing", results.front().device, "a note");
+      for (const Result& result : results)
+        report.add(result);
+      report.finish();
+    });
+  }
+
   void SetUp() override {
     int reader = -1;
     int terminal = -1;
@@ -80,15 +93,10 @@ class ReportOnATerminal : public testing::Test {
 };
 
 TEST_F(ReportOnATerminal, TellsASingleResultOfAGpuInLines) {
-  const auto run = [] {
-    Report report{Options{}};
-    report.begin("03_sequential", "sequential addressing", gpu_result(0, 0).device, "");
-    report.add(gpu_result(1 << 28, 1.2282));
-    report.finish();
-  };
-  const std::string wide = on_terminal(80, run);
+  const std::string wide = shown_of({gpu_result(1 << 28, 1.2282)});
   const std::string lines =
       "03_sequential: sequential addressing\n"
+      "note    a note\n"
       "device  Some GPU, compute capability 9.0, 132 SMs, 60 MiB L2, peak 4814 GB/s\n"
       "input   2^28 int32 (1 GiB), random, seed 0\n"
       "passes  1048576 → 4096 → 16 → 1 blocks of 256 threads\n"
@@ -106,13 +114,9 @@ TEST_F(ReportOnATerminal, TellsASingleResultOfAGpuInLines) {
 
 TEST_F(ReportOnATerminal, NamesThePageAndTheNextOne) {
   const auto words_of = [](const std::string& step) {
-    return on_terminal(200, [&] {
-      Result result = gpu_result(1 << 28, 1.2282);
-      result.step = step;
-      Report report{Options{}};
-      report.add(result);
-      report.finish();
-    });
+    Result result = gpu_result(1 << 28, 1.2282);
+    result.step = step;
+    return shown_of({result}, {}, 200);
   };
   EXPECT_TRUE(
       words_of("07_cascade")
@@ -133,13 +137,8 @@ TEST_F(ReportOnATerminal, NamesThePageAndTheNextOne) {
 TEST_F(ReportOnATerminal, KeepsTheColumnsOfASweep) {
   Options options;
   options.sweep = Sweep::size;
-  const std::string text = on_terminal(80, [&] {
-    Report report(options);
-    report.begin("03_sequential", "sequential addressing", gpu_result(0, 0).device, "");
-    report.add(gpu_result(1 << 10, 0.0041));
-    report.add(gpu_result(std::uint64_t{1} << 34, 78.5));
-    report.finish();
-  });
+  const std::string text =
+      shown_of({gpu_result(1 << 10, 0.0041), gpu_result(std::uint64_t{1} << 34, 78.5)}, options);
   const std::string rows =
       "                                              % of\n"
       "type   elements  block          ms     GB/s   peak  of the peak            right\n"
@@ -177,14 +176,7 @@ TEST_F(ReportOnATerminal, SaysOnceWhatIsTheSameAsBefore) {
   std::ofstream(before) << json_text(gpu_result(1 << 28, 1.5));
   Options options;
   options.compare_file = before.string();
-  const auto run = [&](std::uint64_t elements) {
-    return on_terminal(80, [&] {
-      Report report{options};
-      report.begin("03_sequential", "sequential addressing", gpu_result(0, 0).device, "a note");
-      report.add(gpu_result(elements, 1.2282));
-      report.finish();
-    });
-  };
+  const auto run = [&](std::uint64_t elements) { return shown_of({gpu_result(elements, 1.2282)}, options); };
   const std::string same = run(1 << 28);
   for (const char* once : {"a note\n", "\ndevice ", "\ninput "})
     EXPECT_EQ(same.find(once), std::string::npos) << same;
@@ -212,10 +204,7 @@ TEST_F(ReportOnATerminal, NotesWhyNothingIsCompared) {
     Result counted = gpu_result(1 << 20, 1);
     counted.device.kind = DeviceKind::emulated;
     counted.pass_counters.resize(counted.passes.size());
-    return on_terminal(80, [&] {
-      Report report{options};
-      report.add(counted);
-    });
+    return shown_of({counted}, options);
   };
   Result compared = gpu_result(1 << 20, 1);
   EXPECT_NE(run(compared).find("\nnote    02_nondivergent counted nothing: nothing to compare\n"),
