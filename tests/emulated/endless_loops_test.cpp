@@ -124,19 +124,6 @@ TEST(EndlessLoop, WithASumInARegisterIsFoundInTime) {
   expect_finding([] { forget_to_count<<<1, 32>>>(Words{32, 1}, Words{32}, 64); }, Runs::once);
 }
 
-__global__ void forget_to_count_in_memory(const unsigned* in, unsigned* out, size_t n) {
-  size_t i = threadIdx.x;
-  while (i < n)
-    out[threadIdx.x] += in[i];  // one
-}
-
-TEST(EndlessLoop, WithASumInMemoryIsFoundInTime) {
-  const LoopLimit limit{100ms};
-  // endless loop in forget_to_count_in_memory: block 0, thread 0 has repeated the same accesses for 0.1 s of
-  // computing at one
-  expect_finding([] { forget_to_count_in_memory<<<1, 32>>>(Words{32, 1}, Words{32}, 64); }, Runs::once);
-}
-
 __global__ void compute_for_ever(unsigned* out, unsigned seed) {
   unsigned x = seed;
   while (x != 0)
@@ -216,36 +203,6 @@ TEST(LongLoop, IsCountedAsAShortOne) {
 }
 
 // ---- waits ----
-
-/// Each thread takes the lock in turn, whatever its warp.
-__global__ void count_under_a_lock(unsigned* lock, unsigned* count, bool across_a_barrier) {
-  if (across_a_barrier && threadIdx.x == 0) atomicExch(lock, 1);
-  __syncthreads();
-  if (across_a_barrier && threadIdx.x == 0) {
-    for (unsigned i = 0; i < 10'000; ++i)
-      atomicAdd(count, 0);
-    atomicExch(lock, 0);
-  }
-  bool is_done = false;
-  while (!is_done) {
-    if (atomicCAS(lock, 0, 1) != 0) continue;
-    __threadfence();
-    atomicAdd(count, 1);
-    __threadfence();
-    atomicExch(lock, 0);
-    is_done = true;
-  }
-}
-
-TEST(Wait, ForAnotherThreadEnds) {
-  for (const bool across_a_barrier : {false, true}) {
-    expect_finding([=] {
-      const Words count{1};
-      count_under_a_lock<<<4, 96>>>(Words{1}, count, across_a_barrier);
-      EXPECT_EQ(count[0], 4U * 96);
-    });
-  }
-}
 
 /// A lower block's answer comes late: that is no wait for a higher one.
 __global__ void wait_for_the_block_before(unsigned* flags, unsigned times) {

@@ -44,37 +44,6 @@ __global__ void wait_for_the_next(unsigned* flags, unsigned* out) {
   tell(&flags[blockIdx.x], 1);
 }
 
-/// Two blocks count, each its own numbers.
-__global__ void play_ping_pong(unsigned* turn, unsigned* count, unsigned last) {
-  if (threadIdx.x != 0) return;
-  for (unsigned number = blockIdx.x; number < last; number += 2) {
-    wait_until(turn, number);
-    *count += number;
-    tell(turn, number + 1);
-  }
-}
-
-/// The highest block makes what all others take from a queue.
-__global__ void use_a_queue(unsigned* made, unsigned* taken, unsigned* queue, unsigned* sum) {
-  if (threadIdx.x != 0) return;
-  constexpr unsigned items = 40;
-  if (blockIdx.x + 1 == gridDim.x) {
-    for (unsigned item = 0; item < items; ++item) {
-      queue[item] = item + 1;
-      tell(made, item + 1);
-    }
-    return;
-  }
-  while (true) {
-    const unsigned item = atomicAdd(taken, 1U);
-    if (item >= items) return;
-    while (atomicAdd(made, 0U) <= item) {
-    }
-    __threadfence();
-    atomicAdd(sum, queue[item]);
-  }
-}
-
 /// A barrier of all blocks, as programs write one themselves.
 __device__ void meet(unsigned* arrived, unsigned round) {
   __syncthreads();
@@ -130,18 +99,6 @@ const std::vector<Row> rows{
        const Words flags{12}, out{12};
        wait_for_the_next<<<12, 32>>>(flags, out);
        return out[0] == 12 * 13 / 2;
-     }},
-    {"ping-pong",
-     [] {
-       const Words turn{1}, count{1};
-       play_ping_pong<<<2, 32>>>(turn, count, 50);
-       return count[0] == 49 * 50 / 2;
-     }},
-    {"a queue whose producer is a higher block",
-     [] {
-       const Words made{1}, taken{1}, queue{40}, sum{1};
-       use_a_queue<<<7, 32>>>(made, taken, queue, sum);
-       return sum[0] == 40 * 41 / 2;
      }},
     {"a barrier of all blocks",
      [] {
