@@ -113,40 +113,17 @@ TEST_F(ReduceLargeInputs, SumOfMinusZeros) {
   EXPECT_TRUE(agree(result<float>(*in, n, by(Sum{})), 0.0f));
 }
 
-/// A number `count` times, as words.
-template <unsigned count> struct Copies { std::uint32_t word[count]; };
-struct AddCopies {
-  template <unsigned count>
-  __device__ Copies<count> operator()(const Copies<count>& a, const Copies<count>& b) const {
-    Copies<count> sum;
-#pragma unroll 1
-    for (unsigned k = 0; k < count; ++k)
-      sum.word[k] = a.word[k] + b.word[k];
-    return sum;
-  }
-  template <typename A> static __host__ __device__ A identity() { return A{}; }
-};
-template <unsigned count> struct CopiesOf {
-  __device__ Copies<count> operator()(std::uint32_t number) const {
-    Copies<count> all;
-    for (unsigned k = 0; k < count; ++k)
-      all.word[k] = number;
-    return all;
-  }
-};
-
-template <unsigned count> void expect_copies(const DeviceArray<std::uint32_t>& in) {
-  const auto found =
-      result<Copies<count>>(in, large_n<std::uint32_t>, transformed_by(AddCopies{}, CopiesOf<count>{}));
-  for (const std::uint32_t word : found.word)
-    ASSERT_EQ(word, quick_sum<std::uint32_t>()) << count << " words";
+template <unsigned count> void expect_multiples(const DeviceArray<std::uint32_t>& in) {
+  using Many = Multiples<std::uint32_t, count>;
+  const Many expected(quick_sum<std::uint32_t>());
+  EXPECT_TRUE(agree(result<Many>(in, large_n<std::uint32_t>, by(AddWords{})), expected)) << count << " words";
 }
 
 TEST_F(ReduceLargeInputs, AccumulatorsOfAnySize) {
   const auto in = large_input<std::uint32_t>(QuickNumber<std::uint32_t>{});
   if (in == nullptr) GTEST_SKIP() << does_not_fit;
-  expect_copies<3>(*in);
-  expect_copies<384>(*in);
+  expect_multiples<3>(*in);
+  expect_multiples<384>(*in);
 }
 
 /// All numbers are a third: the exact sum is known.

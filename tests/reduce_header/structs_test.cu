@@ -10,32 +10,6 @@
 namespace reduction {
 namespace {
 
-/// A number and its multiples, as many as `count` words hold. Added word by word.
-template <typename Word, unsigned count> struct Multiples {
-  Word word[count];
-
-  Multiples() = default;
-  __host__ __device__ Multiples(Word number) {
-    for (unsigned k = 0; k < count; ++k)
-      word[k] = static_cast<Word>(number * static_cast<Word>(2 * k + 1));
-  }
-};
-
-struct AddWords {
-  template <typename Word, unsigned count>
-  __host__ __device__ Multiples<Word, count> operator()(const Multiples<Word, count>& a,
-                                                        const Multiples<Word, count>& b) const {
-    Multiples<Word, count> sum;
-#ifdef __CUDA_ARCH__
-#pragma unroll 1  // hundreds of words would take minutes to compile
-#endif
-    for (unsigned k = 0; k < count; ++k)
-      sum.word[k] = static_cast<Word>(a.word[k] + b.word[k]);
-    return sum;
-  }
-  template <typename Many> static __host__ __device__ Many identity() { return Many(0); }
-};
-
 template <typename T> class ReduceStructs : public Reduce {};
 using Structs =
     testing::Types<Multiples<std::uint8_t, 3>, Multiples<std::uint8_t, 4>, Multiples<float, 2>,
