@@ -238,14 +238,5 @@ TEST(Step, TracesAllThatItCounts) {
   }
 }
 
-/// So many elements that a thread of a grid-stride loop takes several. (What is counted of them is compared with GPUs' counts
-/// in counters_test.py.)
-TEST(Step, TracesTheLastBlockOfALargeInput) {
-  const Configuration configuration{ElementType::int32, 1 << 22, 256};
-  const ReductionPlan plan = plan_of(configuration);
-  const std::size_t last = plan.kernel.traits.chooses_launch ? 0 : plan.passes.front().blocks - 1;
-  expect_whole(__emulated::trace_of([&] { run(configuration, Data::ones); }, last), !adds_atomically());
-}
-
 }  // namespace
 }  // namespace reduction

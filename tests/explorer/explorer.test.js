@@ -144,14 +144,6 @@ test("lanes that read two buffers at once read the elements of both", () => {
   assert.ok(sectors.every(({words}) => words.size === 4));
 });
 
-test("a fault before the first event is a trace, and no picture", () => {
-  const trace = {...traceOf("warp_synchronous_tail"), events: []};
-  trace.findings.forEach(({witnesses}) => witnesses.forEach((witness) => (witness.event = null)));
-  const [checked] = tracesFromText(JSON.stringify(trace), "no events");
-  assert.equal(modelOf(checked).kernelSource, 0);
-  assert.throws(() => tracesFromText(JSON.stringify({...trace, findings: []}), "nothing"), TraceError);
-});
-
 /** A trace of one thread: what it does, by kind, word and value. */
 function threadOf(...steps) {
   const events = steps.map(([kind, word, value, line]) => ({
