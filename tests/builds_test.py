@@ -2,25 +2,19 @@
 
 import os
 import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+from conftest import succeed
 from tools import gpu
-from tools.command_line import REPOSITORY
 
 OLDEST = 75  # of the header of beyond/12_any_operation
 
 
-def run(*command: str | Path) -> None:
-    ran = subprocess.run(command, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    assert ran.returncode == 0, ran.stdout
-
-
 def build(folder: Path, options: list[str], *targets: str) -> None:
     """Builds the targets, or all; a warning is an error."""
-    run("cmake", "--preset", "ci", "-B", folder, *options)
-    run("cmake", "--build", folder, "--parallel", str(os.cpu_count()), *(["--target", *targets] if targets else []))
+    succeed("cmake", "--preset", "ci", "-B", folder, *options)
+    succeed("cmake", "--build", folder, "--parallel", str(os.cpu_count()), *(["--target", *targets] if targets else []))
 
 
 def test_the_ladder_compiles_for_every_architecture(need: Callable[[str], str], tmp_path: Path) -> None:
@@ -35,6 +29,6 @@ def test_clang_compiles_the_device(need: Callable[[str], str], tmp_path: Path) -
     """A step and the device's tests, built and run."""
     tests = ["limits_test", "step_matrix_05_unroll_warp_test", "races_test"]
     build(tmp_path, [f"-DCMAKE_CXX_COMPILER={need('clang++')}", "-DREDUCTION_CUDA=OFF"], "07_cascade", *tests)
-    run(tmp_path / "bin/07_cascade", "--device", "emulated", "-n", "2^20")
+    succeed(tmp_path / "bin/07_cascade", "--device", "emulated", "-n", "2^20")
     for test in tests:
-        run(tmp_path / f"bin/{test}")
+        succeed(tmp_path / f"bin/{test}")

@@ -50,6 +50,19 @@ def cmake_cache(build_folder: Path) -> dict[str, str]:
     return dict(re.findall(r"^(\w+):\w+=(.*)$", (build_folder / "CMakeCache.txt").read_text(), re.MULTILINE))
 
 
+@pytest.fixture
+def without_sanitizers(cmake_cache: dict[str, str]) -> None:
+    if cmake_cache["REDUCTION_SANITIZE"] != "OFF":
+        pytest.skip("programs that `./emulate` makes have no sanitizer of the host's")
+
+
+def succeed(*command: str | Path) -> str:
+    """What a command prints, which has to end with 0."""
+    ran = subprocess.run(command, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert ran.returncode == 0, ran.stdout
+    return ran.stdout
+
+
 @pytest.fixture(scope="session")
 def need() -> Callable[[str], str]:
     """Returns the path of a program; without it, the test is skipped."""

@@ -2,7 +2,6 @@
 
 import json
 import os
-import pty
 import re
 import shlex
 import shutil
@@ -14,7 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from conftest import REPOSITORY, Ran
+from conftest import REPOSITORY, Ran, succeed
+from terminal_test import on_terminal
+
+pytestmark = pytest.mark.usefixtures("without_sanitizers")
 
 SUM = """\
 #include <cstdio>
@@ -988,12 +990,6 @@ WRONG = {
 
 
 @pytest.fixture(autouse=True)
-def a_build_without_sanitizers(cmake_cache: dict[str, str]) -> None:
-    if cmake_cache["REDUCTION_SANITIZE"] != "OFF":
-        pytest.skip("programs that `./emulate` makes have no sanitizer of the host's")
-
-
-@pytest.fixture(autouse=True)
 def nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> object:
     folder = tmp_path / "tmp"
     folder.mkdir()
@@ -1011,13 +1007,6 @@ def write(files: dict[str, str], folder: Path) -> None:
 def emulate(bin_folder: Path, folder: Path, *words: str, stdin: str = "") -> Ran:
     return subprocess.run([bin_folder / "emulate", *words], cwd=folder, input=stdin, capture_output=True, text=True,
                           timeout=100, env=os.environ | {"LC_ALL": "C.UTF-8"})
-
-
-def read_terminal(reader: int) -> bytes:
-    try:
-        return os.read(reader, 1 << 16)
-    except OSError:  # all has been read
-        return b""
 
 
 def test_each_instruction_of_ptx_is_tried() -> None:
@@ -1121,14 +1110,10 @@ def test_the_ends_of_a_long_program(bin_folder: Path, tmp_path: Path) -> None:
 
 def test_progress_is_for_a_terminal(bin_folder: Path, tmp_path: Path) -> None:
     write({"a.cu": SLOW.replace("k < 100", "k < 100000").replace("1 << 20, 1", "1 << 10, 1")}, tmp_path)
-    command = [str(bin_folder / "emulate"), "a.cu", "--limit", "4"]
-    assert b"blocks after" not in subprocess.run(command, cwd=tmp_path, capture_output=True).stderr
-    reader, terminal = pty.openpty()
-    ran = subprocess.run(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=terminal)
-    os.close(terminal)
-    said = b"".join(iter(lambda: read_terminal(reader), b"")).decode()
-    os.close(reader)
-    assert ran.returncode == 124 and re.search(r"\r\x1b\[Kslow: \d+ of 1024 blocks after 2 s", said), said
+    command = f"'{bin_folder}/emulate' a.cu --limit 4 >/dev/null"
+    assert b"blocks after" not in subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True).stderr
+    said, code = on_terminal(command, tmp_path)
+    assert code == 124 and re.search(r"\r\x1b\[Kslow: \d+ of 1024 blocks after 2 s", said), said
     assert said.index("\r\x1b[Ka: note: ended by --limit") > said.rindex("blocks after"), said
 
 
@@ -1164,21 +1149,15 @@ def test_the_command_where_it_is_built(bin_folder: Path, tmp_path: Path) -> None
 
 def test_a_project_with_the_installed_command(build_folder: Path, tmp_path: Path) -> None:
     """A change of a header with a kernel is compiled."""
-    folder = tmp_path / "project"
+    folder, built = tmp_path / "project", tmp_path / "built"
     prefix = tmp_path / "pre fix"
-
-    def succeed(*command: str | Path) -> str:
-        ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=tmp_path)
-        assert ran.returncode == 0, ran.stdout
-        return ran.stdout
-
     succeed("cmake", "--install", build_folder, "--component", "emulate", "--prefix", prefix)
     write({"CMakeLists.txt": PROJECT, "src/a.cu": USES_HEADER, "include/kernels/fill.cuh": HEADER}, folder)
-    succeed("cmake", "-S", folder, "-B", "built", f"-DCMAKE_PREFIX_PATH={prefix}")
+    succeed("cmake", "-S", folder, "-B", built, f"-DCMAKE_PREFIX_PATH={prefix}")
     for one in ("1", "2"):
         write({"include/kernels/fill.cuh": HEADER.replace("one = 1", f"one = {one}")}, folder)
-        succeed("cmake", "--build", "built")
-        assert f"\n1: {one}\n" in succeed("ctest", "--test-dir", "built", "-V")
+        succeed("cmake", "--build", built)
+        assert f"\n1: {one}\n" in succeed("ctest", "--test-dir", built, "-V")
 
 
 def test_json_of_lines(bin_folder: Path, tmp_path: Path) -> None:

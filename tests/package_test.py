@@ -7,17 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from conftest import succeed
 from tools import gpu
 from tools.command_line import REPOSITORY
 
 PROJECTS = REPOSITORY / "tests/package"
 HEADERS = ["across", "compensated_sum", "constants", "elements", "hopper", "input", "launch", "operations", "reduce",
            "reduce_kernels", "rows", "rows_kernels", "same_bits", "version"]
-
-
-def succeed(*command: str | Path) -> None:
-    ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    assert ran.returncode == 0, ran.stdout
 
 
 def build(project: Path, folder: Path, *options: str) -> None:

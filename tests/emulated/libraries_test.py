@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("without_sanitizers")
+
 BEGIN = """#include <cstdio>
 #include <cstdlib>
 #include <vector>
@@ -341,12 +343,6 @@ CASES = {
     "CUB's storage twice": Case(CUB_OF_BLOCKS, "", [": race in all: thread 32 of block 0 writes", "of reducing"],
                                 ("BARRIER", "")),
 }
-
-
-@pytest.fixture(autouse=True)
-def a_build_without_sanitizers(cmake_cache: dict[str, str]) -> None:
-    if cmake_cache["REDUCTION_SANITIZE"] != "OFF":
-        pytest.skip("programs that `./emulate` makes have no sanitizer of the host's")
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
