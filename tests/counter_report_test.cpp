@@ -40,21 +40,6 @@ TEST(CounterReport, IsPerElementWhereTheTileChanged) {
             "03 was run over 1000 elements, this over 2000.\n");
 }
 
-TEST(CounterReport, HasTheSameRowsOnATerminal) {
-  EXPECT_EQ(counter_report(counted_run("02", 1), std::nullopt, {true, 80, false}),
-            "counted                          total  per block  per element\n"
-            "───────────────────────────────  ─────  ─────────  ───────────\n"
-            "blocks                              10          1         0.01\n"
-            "block barriers                      90          9         0.09\n"
-            "warp barriers                        0          0            0\n"
-            "shared memory requests            1500        150          1.5\n"
-            "shared memory wavefronts             0          0            0\n"
-            "of these, bank conflicts             0          0            0\n"
-            "global memory requests               0          0            0\n"
-            "global memory sectors                0          0            0\n"
-            "active lanes per shared request   0.00\n");
-}
-
 TEST(CounterReport, NamesThePageWhereNothingChanged) {
   EXPECT_EQ(counter_report(counted_run("06_templated", 1), counted_run("05", 1), {true, 80, false}),
             "change  nothing that is counted here; 06_templated/README.md has the\n"

@@ -80,20 +80,6 @@ TEST_F(TraceFiles, HaveTheVariablesOfTheLine) {
   }
 }
 
-TEST_F(TraceFiles, HaveTheValuesOfEveryType) {
-  for (const std::string type : {"int32", "int64", "float32", "float64", "complex64", "complex128"}) {
-    const Json trace = trace_of("03_sequential -n 96 -b 32 --data ones -t " + type);
-    EXPECT_EQ(trace["type"], type);
-    Json last;
-    for (const Json& event : trace["events"]) {
-      if (event["kind"] == "global_store") last = event;
-    }
-    const bool is_complex = type.starts_with("complex");
-    const Json& sum = is_complex ? last["values"][0][0] : last["values"][0];
-    EXPECT_EQ(sum, 32) << type << ": the block's 32 ones";
-  }
-}
-
 TEST_F(TraceFiles, AreOfTheBlockAndPassThatIsMeant) {
   const Json block = trace_of("01_interleaved -n 1000 -b 64 --trace-block 3");
   EXPECT_EQ(block["block"], 3);
