@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "device/cuda_or_emulated.cuh"
 #include "emulated/device_array.hpp"
@@ -32,30 +31,11 @@ TEST(OutOfBounds, IsBesideABufferOrFarFromIt) {
   // out of bounds in read_at: block 0, thread 0 reads 4 bytes outside of the device's memory at one; help: no
   // memory is there: look at the pointer, and at `i`
   expect_finding([] { read_at<<<1, 1>>>(Words{10}, Words{1}, 1L << 40); });
-}
-
-__global__ void read_one(const unsigned* from, unsigned* out) {
-  *out = *from;  // one
-}
-
-TEST(OutOfBounds, IsMemoryThatIsNotTheDevices) {
-  const std::vector<unsigned> of_host{1};
-  // out of bounds in read_one: block 0, thread 0 reads 4 bytes outside of the device's memory at one; help:
-  // this is memory of the host, or of another thread or block: a kernel reaches its block's shared memory and
-  // what comes from `cudaMalloc()`, so copy there what it needs
-  expect_finding([&] { read_one<<<1, 1>>>(of_host.data(), Words{1}); });
-  // out of bounds in read_one: block 0, thread 0 reads 4 bytes outside of the device's memory at one; help:
-  // the pointer is null, or next to it
-  expect_finding([] { read_one<<<1, 1>>>(nullptr, Words{1}); });
-  const auto* const nowhere = reinterpret_cast<const unsigned*>(std::uintptr_t{1} << 60);
-  // out of bounds in read_one: block 0, thread 0 reads 4 bytes outside of the device's memory at one; help:
-  // no memory is there: look at the pointer, and at the index
-  expect_finding([&] { read_one<<<1, 1>>>(nowhere, Words{1}); });
-  // out of bounds in read_one: block 0, thread 0 reads 4-byte word 3 of a global buffer that has been
-  // released (1048576 words) at one; help: the buffer has been released: use it before that
+  // out of bounds in read_at: block 0, thread 0 reads 4-byte word 3 of a global buffer that has been released
+  // (1048576 words) at one; help: the buffer has been released: use it before that
   expect_finding([] {
-    const unsigned* const released = Words{1 << 20} + 3;
-    read_one<<<1, 1>>>(released, Words{1});
+    const unsigned* const released = Words{1 << 20};
+    read_at<<<1, 1>>>(released, Words{1}, 3);
   });
 }
 
