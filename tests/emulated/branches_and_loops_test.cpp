@@ -1,5 +1,5 @@
-/// Kernels as a newcomer writes them: calls, branches, loops and barriers. What their lanes do together is counted by hand, as
-/// a GPU's lanes come together again.
+/// Kernels as a newcomer writes them: calls and barriers in branches and loops. Which accesses are one instruction there is in
+/// lane_alignment_test.cpp.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -169,63 +169,6 @@ TEST(Barriers, AreMetWhicheverWayThreadsCome) {
     in[i] = i;
   for (int n = 3; n < 6; ++n)
     meet_after_branches<<<1, 64>>>(in, out, n);
-}
-
-// ---- statements, and conditions in loops without barriers ----
-
-/// Even lanes go one way and odd lanes the other, then all store.
-__global__ void diverge(const unsigned* in, unsigned* out) {
-  __shared__ unsigned tile[32];
-  const unsigned tid = threadIdx.x;
-  if (tid % 2 == 0) {
-    tile[tid] = in[tid];
-  } else {
-    tile[tid] = in[tid + 32];
-  }
-  out[tid] = tile[tid];
-}
-
-/// Eight passes. In each, all lanes load, and every second one stores: the even ones, then the odd ones.
-__global__ void store_in_turns(const float* in, float* out) {
-  const unsigned lane = threadIdx.x;
-  for (unsigned i = 0; i < 8; ++i) {
-    const float value = in[i * 32 + lane];
-    if ((i + lane) % 2 == 0) out[i * 32 + lane] = value;
-  }
-}
-
-/// A row is as long as its length says: lanes leave the inner loop one after the other, and meet behind it.
-__global__ void sum_rows(const int* lengths, const float* in, float* out) {
-  for (unsigned row = threadIdx.x; row < 96; row += 32) {
-    const int length = lengths[row];
-    float sum = 0;
-    for (int k = 0; k < length; ++k)
-      sum += in[static_cast<unsigned>(k) * 96 + row];
-    out[row] = sum;
-  }
-}
-
-TEST(Branches, AreCountedAsLanesComeTogetherAgain) {
-  Array<float> in{4 * 96}, out{256};
-  Array<unsigned> naturals{96};
-  Array<int> lengths{96};
-  // Of the rows 0 to 31 the longest has 3 elements, then 2, then 4. Each lane has others in each pass.
-  for (int row = 0; row < 96; ++row)
-    lengths[row] = row < 32 ? row % 4 : row < 64 ? (row + 1) % 3 : (row + 2) % 5;
-  sweep(
-      {{"the two sides of a branch",
-        [&] { diverge<<<1, 32>>>(naturals, naturals + 64); },
-        {{shared_store_lanes, 32}, {shared_loads, 1}, {stores, 1}, {store_sectors, 4}}},
-       {"a condition in a loop",
-        [&] { store_in_turns<<<1, 32>>>(in, out); },
-        {{loads, 8}, {stores, 8}, {store_sectors, 8 * 4}, {store_lanes, 8 * 16}}},
-       // Of 8 neighbouring lanes each has at least one row of each length, but for the longest of the last 32.
-       {"an inner loop of a row's length",
-        [&] { sum_rows<<<1, 32>>>(lengths, in, out); },
-        {{loads, 3 + 3 + 2 + 4},
-         {load_sectors, 3 * 4 + (3 + 2 + 4) * 4},
-         {stores, 3},
-         {store_sectors, 3 * 4}}}});
 }
 
 }  // namespace
