@@ -135,24 +135,6 @@ TEST(Atomics, OfEachType) {
                             }}});
 }
 
-/// As many students write it: CUDA has no such function of float. It leaves others their names.
-__device__ float atomicMax(float* address, float value) {
-  int* const bits = reinterpret_cast<int*>(address);
-  int seen = *bits;
-  while (__int_as_float(seen) < value) {
-    const int before = atomicCAS(bits, seen, __float_as_int(value));
-    if (before == seen) break;
-    seen = before;
-  }
-  return __int_as_float(seen);
-}
-
-TEST(Atomics, LeaveRoomForOverloadsOfTheKernelsOwn) {
-  expect_atomics<float>({{"atomicMax", 0, 5, [](auto cell, auto i) {
-                            if (i == 9) atomicMax(cell, 5);
-                          }}});
-}
-
 __device__ unsigned turnstile;
 
 __global__ void count_in_threes(unsigned* out) {

@@ -62,14 +62,6 @@ TEST(Types, AreLoadedAsTheirAlignmentAllows) {
   expect_copied(make_double4(1, 2, 3, 4), 2 * 2, 2 * 64);
 }
 
-TEST(Types, AreMadeOfTheirElements) {
-  EXPECT_EQ(make_uint3(1, 2, 3).z, 3U);
-  EXPECT_EQ(make_ulonglong2(1, 2).y, 2ULL);
-  EXPECT_EQ(make_long4(1, 2, 3, 4).w, 4);
-  EXPECT_EQ(make_int1(5).x, 5);
-  EXPECT_EQ(dim3(make_uint3(4, 5, 6)).y, 5U);
-}
-
 TEST(Complex, HasTheOperatorsOfNumbers) {
   const Complex<float> a{1, 2}, b{3, -4};
   EXPECT_EQ(a + b, (Complex<float>{4, -2}));

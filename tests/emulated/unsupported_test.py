@@ -117,7 +117,7 @@ __global__ void k() {
 #endif
 }
 """
-# What NVIDIA's helper_math.h, which many samples include, defines where __CUDACC__ is not.
+# What NVIDIA's helper_math.h, which many samples include, defines where __CUDACC__ is not; and what CUDA lacks.
 OWN_FUNCTIONS = """#include <math.h>
 inline float fminf(float a, float b) { return a < b ? a : b; }
 inline float fmaxf(float a, float b) { return a > b ? a : b; }
@@ -125,7 +125,10 @@ inline int max(int a, int b) { return a > b ? a : b; }
 inline int min(int a, int b) { return a < b ? a : b; }
 inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 inline __device__ __host__ float lerp(float a, float b, float t) { return a + t * (b - a); }
+__device__ float atomicMax(float* to, float x) { return *to = x; }
 __global__ void k(float* out) {
+  atomicMax(out, 1);
+  atomicMax((int*)out, 1);
   out[0] = rsqrtf(2) + lerp(1, 2, fminf(1, 2)) + fmaxf(1, 2);
   out[1] = min(1, 2) + max(1, 2) + min(1U, 2U) + rsqrt(2.0);
 }
