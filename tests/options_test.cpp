@@ -171,6 +171,7 @@ TEST(ParseOptions, RefusesALineThatCannotBeRead) {
       {{"-q", "--", "-n"}, "'-n' is not known here" + help},
       {{"-n"}, "--elements: 1 required COUNT missing" + help},
       {{"-n5", "-n", "6"}, "--elements: At Most 1 required but received 2" + help},
+      {{"-qq"}, "--quiet: At Most 1 required but received 2" + help},
       {{"--trace-block", "0"}, "--trace-block and --trace-beside need --trace FILE"},
       {{"--trace", "x.json", "--trace-beside", "y.json"},
        "--trace-beside needs a --trace file that ends in .html"},

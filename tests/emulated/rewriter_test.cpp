@@ -83,7 +83,10 @@ std::string variable(const std::string& name) { return " = ::__emulated::shared_
 const std::string dynamic = "* const s = ::__emulated::dynamic_shared_memory" + named("s") + ";";
 const std::string bytes = "  char * const b = ::__emulated::dynamic_shared_memory";
 const std::string shared_in_file = "static __device__ const ::__emulated::SharedInFile<";
-const std::string array_in_file = " [], decltype" + named("s") + "> s{};";
+std::string in_file(const std::string& name, const std::string& extents = "") {
+  return " " + extents + ", decltype" + named(name) + "> " + name + "{};";
+}
+const std::string array_in_file = in_file("s", "[]");
 
 TEST(Rewriter, Launches) {
   run({
@@ -310,6 +313,34 @@ TEST(Rewriter, SharedVariables) {
                    "struct S<(1 << 2)> { void f() { }"},
                   2));
   }
+}
+
+TEST(Rewriter, SharedVariablesOutsideOfFunctions) {
+  const std::string declared = "__shared__ T s; namespace a { static __shared__ int b\n[2] [3]; }\n";
+  const std::string rewritten = " " + shared_in_file + "T" + in_file("s") + " namespace a {   " +
+                                shared_in_file + "int [2] [3], decltype" + named("b") + "> b\n{}; }\n";
+  const std::string s = "::__emulated::of_block(s)";
+  for (const std::string begin :
+       {"", "x; ", "{ } ", "if (x) ", "else ", "(int)", "int r = ", "return ", "x + ", "x ? y : ", "f(",
+        "f(x, ", "f(&", "2 * ", "*", "p[", "!", "sizeof "}) {
+    run({{begin, declared + "void f() { " + begin + "s; }", rewritten + "void f() { " + begin + s + "; }"}});
+  }
+  for (const std::string end : {".x", "->x", "[i] = 1", "++", " = 2", ", 1)", ")"})
+    run({{end, declared + "void f() { (s" + end + "; }", rewritten + "void f() { (" + s + end + "; }"}});
+  // Another one of the name, or what the compiler has to convert.
+  for (const std::string other :
+       {"int s;",           "int x, s;", "int* s;",  "T<int> s;",      "auto [s, x] = y;",
+        "int (&s)[2] = y;", "x.s;",      "p->s;",    "S::x, s();",     "x * s;",
+        "x > s;",           "x && s;",   "[s] { };", "decltype(s) x;", "for (int i = 0, s = 1;;) { }",
+        "struct { } s;",    "f(x) s;",   "s x;",     "s::x;",          "enum class E { s };",
+
+        "A() : s(1) { }"})
+    run({{other, declared + "void f() { " + other + " }", rewritten + "void f() { " + other + " }"}});
+  run({{"in a macro", declared + "#define A(i) s[i] + x##s\n",
+        rewritten + "#define A(i) " + s + "[i] + x##s\n"},
+       {"in a namespace", declared + "void f() { a::b[1] = ::a::b[2]; }",
+        rewritten + "void f() { ::__emulated::of_block(a::b)[1] = ::__emulated::of_block(::a::b)[2]; }"},
+       {"in file", declared + "S s; s;", rewritten + "S s; s;"}});
 }
 
 /// What launches a kernel by its name: its declaration up to the parameters, and its body.
