@@ -9,7 +9,6 @@
 
 #include "device/device_error.hpp"
 #include "emulated/findings/finding.hpp"
-#include "harness/exit_code.hpp"
 #include "harness/options.hpp"
 
 namespace reduction {

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "device/device_error.hpp"
-#include "emulated/run/device.hpp"
 #include "temporary_path.hpp"
 
 namespace reduction {
@@ -32,12 +31,6 @@ TEST(HostMemory, IsWhatTheContainerLeaves) {
   EXPECT_EQ(in_container("1000000", "1000001").free_bytes, 0u);
   EXPECT_NE(in_container("max", "400000").bound, container_limit);
   EXPECT_NE(host_memory("/missing").bound, container_limit);
-}
-
-TEST(EmulatedMemory, HasRoomForItsThreads) {
-  const Memory memory = emulated_memory();
-  EXPECT_EQ(memory.owner, __emulated::device_name);
-  EXPECT_GE(memory.own_bytes, __emulated::touched_bytes);
 }
 
 TEST(RequireMemory, RefusesWhatDoesNotFit) {

@@ -5,22 +5,12 @@
 
 #include <mutex>
 #include <set>
-#include <stdexcept>
 #include <thread>
 
 using namespace __emulated;
 
 namespace reduction {
 namespace {
-
-TEST(HostThreads, RethrowWhatAHelperThrows) {
-  const std::thread::id caller = std::this_thread::get_id();
-  const auto fail_in_helper = [&] {
-    if (std::this_thread::get_id() != caller) throw std::runtime_error("helper");
-  };
-  EXPECT_THROW(host_threads().run(1, fail_in_helper), std::runtime_error);
-  EXPECT_NO_THROW(host_threads().run(1, [] {}));
-}
 
 /// mpirun, srun and taskset give a process some of the machine's CPUs.
 TEST(HostThreads, AreNoMoreThanTheCpusOfTheProcess) {

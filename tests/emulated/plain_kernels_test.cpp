@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 
 #include "device/cuda_or_emulated.cuh"
@@ -17,21 +18,7 @@ using deletable::__syncwarp;
 
 template <typename T> using Array = DeviceArray<T>;
 
-/// 0, 1, 2, ...
-template <typename T> void count_up(const Array<T>& array) {
-  for (unsigned i = 0; i < array.end() - array.begin(); ++i)
-    array[i] = static_cast<T>(i);
-}
-
 // ---- shared memory ----
-
-__global__ void reverse(const float* in, float* out) {
-  __shared__ float tile[64];
-  int i = threadIdx.x;
-  tile[i] = in[i];
-  __syncthreads();
-  out[i] = tile[63 - i];
-}
 
 /// All lanes read one word, or two that share a bank.
 __global__ void read_words(unsigned* out, unsigned words) {
@@ -68,21 +55,14 @@ __global__ void count_letters(const unsigned char* text, unsigned* counts, int n
 }
 
 TEST(PlainKernels, CountWhatTheyDoWithSharedMemory) {
-  Array<float> in{1024}, out{1024};
+  Array<float> in{32}, out{32};
   Array<int> numbers{64}, results{64};
   Array<unsigned> naturals{64};
   Array<unsigned char> text{64};
-  count_up(in);
-  count_up(numbers);
+  std::iota(numbers.begin(), numbers.end(), 0);
   for (int i = 0; i < 64; i += 4)
     text[i] = 'a';
-  sweep({{"reversed behind a barrier",
-          [&] {
-            reverse<<<1, 64>>>(in, out);
-            EXPECT_EQ(out[0], 63.0F);
-          },
-          {{shared_loads, 2}, {load_sectors, 8}}},
-         {"a word that all lanes read",
+  sweep({{"a word that all lanes read",
           [&] { read_words<<<1, 32>>>(naturals, 1); },
           {{shared_loads, 1}, {shared_load_wavefronts, 1}, {shared_load_conflicts, 0}}},
          {"two words of one bank",
