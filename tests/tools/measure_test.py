@@ -16,9 +16,9 @@ import pytest
 
 from tools import gpu, measure, plot, results
 from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible
-from tools.measure import AGAINST_CUB, HEADER_STEP, PARTS, RECORDS
+from tools.measure import AGAINST_CUB, PARTS, RECORDS
 from tools.pages import CASES
-from tools.programs import ATOMICS, Programs
+from tools.programs import ATOMICS, HEADER_STEP, Programs
 from tools.results import Measured, Result
 
 STEPS = ["07_cascade", HEADER_STEP, "peer_cub"]
