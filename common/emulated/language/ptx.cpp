@@ -234,7 +234,7 @@ template <typename To, typename From> To converted(const Call& call, From value)
 }
 
 void convert(Call& call) {
-  const auto [to, from] = call.is.types;
+  const Type to = call.is.types[0], from = call.is.types[1];  // clang 14 captures no structured binding
   if (to.letter == 'x' || to.letter == 'y') {  // two numbers, the first of which is the upper half
     return with_real(to, [&]<typename T>(T) {
       if constexpr (Small<T>)
