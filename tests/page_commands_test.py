@@ -137,7 +137,8 @@ class Place:
     def __init__(self, folder: Path, programs: Path) -> None:
         self.folder, self.home, self.programs = folder / "repository", folder / "home", programs
         self.home.mkdir()
-        shutil.copytree(REPOSITORY, self.folder, ignore=shutil.ignore_patterns("build", "build-*", ".*", "__pycache__"))
+        built = shutil.ignore_patterns("build", "build-*", ".git", ".*_cache", "__pycache__")
+        shutil.copytree(REPOSITORY, self.folder, ignore=built)
         (self.folder / "build").mkdir()
         (self.folder / "build/bin").symlink_to(programs)
         fake_programs.make(folder / "fake", "python3", f"os.execv({sys.executable!r}, [{sys.executable!r}, *words])")
