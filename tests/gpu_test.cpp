@@ -94,18 +94,9 @@ TEST_P(GpuStep, GivesTheSameBitsInEveryRun) {
     EXPECT_EQ(sum(), first);
 }
 
-INSTANTIATE_TEST_SUITE_P(Steps, GpuStep,
-                         testing::Values("01_interleaved", "02_nondivergent", "03_sequential", "04_first_add",
-                                         "05_unroll_warp", "06_templated", "07_cascade"));
-INSTANTIATE_TEST_SUITE_P(StepsBeyond, GpuStep,
-                         testing::Values("08_warp_shuffle", "09_vector_loads", "10_single_pass",
-                                         "11_bulk_copy", "12_any_operation", "14_same_bits"));
-INSTANTIATE_TEST_SUITE_P(Atomics, GpuStep,
-                         testing::Values("atomic_each", "atomic_vector", "atomic_shared", "atomic_leader",
-                                         "atomic_block"));
-// Libraries under the same harness.
-INSTANTIATE_TEST_SUITE_P(Peers, GpuStep,
-                         testing::Values("peer_cub", "peer_thrust", "peer_cooperative_groups"));
+INSTANTIATE_TEST_SUITE_P(Steps, GpuStep, testing::ValuesIn(programs_that_need({"any", "any-9", "cuda"})));
+// Libraries under the same harness; peer_cub is among the steps.
+INSTANTIATE_TEST_SUITE_P(Peers, GpuStep, testing::Values("peer_thrust", "peer_cooperative_groups"));
 
 /// There may be no cuBLAS, and only newer headers have CUB's other modes.
 TEST_F(Gpu, SumsWithLibrariesWhatTheyKnow) {
