@@ -52,10 +52,10 @@ std::optional<Finding> finding_from(const HostAccess& access) {
                   "",
                   "",
                   ""};
-  if (access.library != nullptr) {
+  if (access.library_function != nullptr) {
     finding.fault = access.is_unwritten ? Fault::uninitialised_read : Fault::out_of_bounds;
     finding.witnesses.front().action =
-        "by " + std::string{access.library} + "() " + verb_of(access.operation);
+        "by " + std::string{access.library_function} + "() " + verb_of(access.operation);
     finding.help = access.is_unwritten
                        ? "write it before, as by `cudaMemcpy()` or `cudaMemset()`"
                        : "check the sizes and strides that the call is given, and whose memory it is";
