@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "harness/device.hpp"
+#include "programs_that_need.hpp"
 #include "shell.hpp"
 
 namespace reduction {

@@ -12,6 +12,7 @@
 
 #include "harness/device.hpp"
 #include "harness/options.hpp"
+#include "programs_that_need.hpp"
 #include "run_executable.hpp"
 
 namespace reduction {

@@ -4,7 +4,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdio>
@@ -13,21 +12,8 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
-#include <string_view>
-#include <vector>
-
-#include "harness/steps.hpp"
 
 namespace reduction {
-
-/// Returns the programs whose needs, as common/steps.txt says, are among these.
-inline std::vector<std::string> programs_that_need(const std::vector<std::string_view>& needs) {
-  std::vector<std::string> programs;
-  for (const StepFacts& step : steps) {
-    if (std::ranges::find(needs, step.needs) != needs.end()) programs.emplace_back(step.name);
-  }
-  return programs;
-}
 
 /// What a command left behind.
 struct Outcome {
