@@ -169,7 +169,8 @@ function countersHtml(moments) {
   const now = state.traces.map((trace, k) => countersAt(trace, moments[k]));
   const before =
       state.traces.map((trace, k) => (moments[k] > 0 ? countersAt(trace, moments[k] - 1) : now[k]));
-  const keys = counterKeys.filter((key) => state.traces.some((trace) => trace.counters[key] > 0));
+  const keys = [...new Set(state.traces.flatMap(counterKeys))].filter(
+      (key) => state.traces.some((trace) => trace.counters[key] > 0));
   const two = state.traces.length > 1;
   const head = state.traces
                    .map(
@@ -184,7 +185,7 @@ function countersHtml(moments) {
                 state.traces
                     .map(
                         (trace, k) =>
-                            `<td class="now">${now[k][key].toLocaleString("en")}</td><td class="total">${
+                            `<td class="now">${(now[k][key] ?? 0).toLocaleString("en")}</td><td class="total">${
                                 Number(trace.counters[key] ?? 0).toLocaleString("en")}</td>`)
                     .join("");
             return `<tr${changed ? ' class="changed"' : ""}><th scope="row">${named(key)}</th>${cells}</tr>`;

@@ -5,16 +5,8 @@ const traceVersion = 1;
 export const bankCount = 32;
 export const warpSize = 32;
 
-const ofShared = ["requests", "wavefronts", "conflicts", "lanes"];
-const ofGlobal = ["requests", "sectors", "lanes"];
-const keysOf = (kind, counts) => counts.map((count) => `${kind}_${count}`);
-
-/** The counters that events add up to, in the order of a report. */
-export const counterKeys = [
-  "blocks", "threads", ...keysOf("shared_load", ofShared), ...keysOf("shared_store", ofShared),
-  ...keysOf("global_load", ofGlobal), ...keysOf("global_store", ofGlobal), "block_barriers", "warp_barriers",
-  "shuffles", "atomics", ...keysOf("shared_copy", ofShared), "bulk_copy_bytes"
-];
+/** The counters that a trace's events add up to, in the order of a report: polls are no events. */
+export const counterKeys = (trace) => Object.keys(trace.counters).filter((key) => key !== "barrier_polls");
 
 const elementBytesOf = {
   int32: 4,
@@ -259,10 +251,11 @@ function increments(event) {
 }
 
 function countEvents(trace, threads) {
-  const sums = Object.fromEntries(counterKeys.map((key) => [key, new Float64Array(trace.events.length)]));
+  const keys = counterKeys(trace);
+  const sums = Object.fromEntries(keys.map((key) => [key, new Float64Array(trace.events.length)]));
   trace.events.forEach((event, index) => {
     const added = increments(event);
-    for (const key of counterKeys) {
+    for (const key of keys) {
       const before = index > 0 ? sums[key][index - 1] :
           key === "blocks"     ? 1 :
           key === "threads"    ? threads :
@@ -276,7 +269,7 @@ function countEvents(trace, threads) {
 /** The counters after event `moment`. */
 export function countersAt(trace, moment) {
   const {counted} = modelOf(trace);
-  return Object.fromEntries(counterKeys.map((key) => [key, counted[key][moment]]));
+  return Object.fromEntries(counterKeys(trace).map((key) => [key, counted[key][moment]]));
 }
 
 /**

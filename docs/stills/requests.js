@@ -51,8 +51,8 @@ export function traceOfRequests(name, values) {
     if (part)
       events.push({...event, wavefronts: part.wavefronts.length, conflicts: part.wavefronts.length - 1});
   }
-  const launch = {block: [block, 1, 1], grid: [1, 1, 1]};
-  return {type: "int32", kernel: name, launch, block: 0, sources: [], buffers: [], findings: [], events};
+  const launch = {block: [block, 1, 1], grid: [1, 1, 1]}, counters = {};
+  return {type: "int32", kernel: name, launch, block: 0, sources: [], buffers: [], findings: [], counters, events};
 }
 
 /** The picture of one of them, as a still, and what they take, in words: all warps that take part ask alike. */
