@@ -8,8 +8,8 @@ from collections.abc import Callable
 from tools.markdown import MARK
 
 HEADING = re.compile(r" {0,3}(#{1,6}) +(.*)")
-# A formula of several lines, a block between fences, or a line.
-PIECE = re.compile(r"^(?:\$\$|```math)\n((?:.*\n)*?)(?:\$\$|```)\n|^```(.*)\n((?:.*\n)*?)```.*\n|^(.*)\n", re.MULTILINE)
+# A block between fences, or a line.
+PIECE = re.compile(r"^```(.*)\n((?:.*\n)*?)```.*\n|^(.*)\n", re.MULTILINE)
 
 
 def converted(text: str, name: str, place: Callable[[str], str]) -> str:
@@ -17,9 +17,7 @@ def converted(text: str, name: str, place: Callable[[str], str]) -> str:
     anchors: Counter[str] = Counter()
 
     def piece(match: re.Match[str]) -> str:
-        formula, kind, block, line = match.groups()
-        if formula is not None:
-            return f"\\f[\n{formula}\\f]\n"
+        kind, block, line = match.groups()
         if kind == "diff":
             lines = "".join(map(diff_line, block.splitlines()))
             return f'@htmlonly[block]\n<pre class="fragment diff">{lines}</pre>\n@endhtmlonly\n'
@@ -31,7 +29,7 @@ def converted(text: str, name: str, place: Callable[[str], str]) -> str:
             return "@htmlonly[block]\n" * begin + f"{line}\n" + "@endhtmlonly\n" * end
         heading, line = HEADING.fullmatch(line), linked(line, name, place)
         if not heading:
-            return f"{with_formulas(line)}\n"
+            return f"{line}\n"
         if heading[1] == "#":
             return line + ("\n" if name == "index" else f" {{#{name}}}\n")
         return f"@anchor {name}_{anchor_of(heading[2], anchors)}\n\n{line}\n"
@@ -65,12 +63,3 @@ def linked(line: str, name: str, place: Callable[[str], str]) -> str:
         return f"]({target}" + (f"#{target.removesuffix('.html')}_{anchor}" if anchor else "")
 
     return re.sub(r"\]\(([^) ]+)", led, line)
-
-
-def with_formulas(line: str) -> str:
-    """GitHub's formulas, $...$ and $$...$$, as Doxygen's. Code between backticks has dollars of its own."""
-    parts = line.split("`")
-    for k, part in enumerate(parts[::2]):
-        part = re.sub(r"\$\$([^$]+)\$\$", r"\\f[\1\\f]", part)
-        parts[2 * k] = re.sub(r"\$([^$ ](?:[^$]*[^$ ])?)\$", r"\\f$\1\\f$", part)
-    return "`".join(parts)

@@ -1,8 +1,8 @@
 """Makes the HTML site from the repository's Markdown pages and the comments in its headers, then checks its links.
 
 The site is FOLDER/site/index.html. `cmake --build --preset docs` calls this, too. It takes Doxygen, its theme
-doxygen-awesome-css, MathJax 2, and lunr for the search from the distribution: nothing is fetched, and the site works
-without a network. Each step whose executable has been built (./run_ladder.sh --beyond) has its explorer there, too, as
+doxygen-awesome-css, and lunr for the search from the distribution: nothing is fetched, and the site works without a
+network. Each step whose executable has been built (./run_ladder.sh --beyond) has its explorer there, too, as
 has each pitfall with a picture of its trace.
 
 Exit code: 0 done, 1 a warning of Doxygen or a dead link, 2 bad usage, 3 something is not installed.
@@ -25,10 +25,6 @@ from tools.links import dead_links
 from tools.programs import EMULATED, Programs
 
 THEME = Path("/usr/share/doxygen-awesome-css")
-MATHJAX = Path("/usr/share/javascript/mathjax")
-# The part of MathJax that draws TeX as SVG.
-MATHJAX_FOLDERS = ("extensions", "jax/element", "jax/input/TeX", "jax/output/SVG/autoload", "jax/output/SVG/fonts/TeX")
-MATHJAX_FILES = ("MathJax.js", "jax/output/SVG/config.js", "jax/output/SVG/jax.js")
 # The run whose first block the explorer shows. That of the steps side by side has 256 threads: 8 wavefronts at worst.
 TRACED = ("--device", "emulated", "-n", "4096", "--data", "ones", "--block")
 BESIDE = ("02_nondivergent", "03_sequential")
@@ -74,9 +70,8 @@ def main(words: list[str]) -> int:
     folder = options.folder.resolve()
     output_file.make_folder(folder)
     if not installed():
-        raise NotPossible("the site takes Doxygen, doxygen-awesome-css, MathJax 2, Node and lunr. On Debian and "
-                          "Ubuntu:\n  sudo apt install --no-install-recommends doxygen doxygen-awesome-css "
-                          "libjs-mathjax nodejs libjs-lunr")
+        raise NotPossible("the site takes Doxygen, doxygen-awesome-css, Node and lunr. On Debian and Ubuntu:\n  "
+                          "sudo apt install --no-install-recommends doxygen doxygen-awesome-css nodejs libjs-lunr")
     make_own_folders(folder)
     site = Site(folder / "site")
     site.make_explorers(Programs(options.bin))
@@ -86,10 +81,6 @@ def main(words: list[str]) -> int:
     for path, text in site.source_pages():
         output_file.write(folder / f"pages/{source_label(path)}.md", text)
     output_file.write(folder / "layout.xml", LAYOUT)
-    for part in MATHJAX_FOLDERS:
-        shutil.copytree(MATHJAX / part, folder / "site/mathjax" / part)
-    for part in MATHJAX_FILES:
-        shutil.copy(MATHJAX / part, folder / "site/mathjax" / part)
     make_dragged(folder / "site/dragged.js")
     run_doxygen(folder)
     tidy(folder / "site", site.navigation())
@@ -102,7 +93,7 @@ def main(words: list[str]) -> int:
 
 
 def installed() -> bool:
-    return all(map(shutil.which, ("doxygen", "node"))) and all(map(Path.exists, (THEME, MATHJAX, search.LUNR)))
+    return all(map(shutil.which, ("doxygen", "node"))) and all(map(Path.exists, (THEME, search.LUNR)))
 
 
 def make_own_folders(folder: Path) -> None:

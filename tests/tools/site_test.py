@@ -82,21 +82,19 @@ ASKED = {
 
 @pytest.mark.parametrize("github, doxygen", [
     ("takes <!-- us -->3<!-- /us --> µs", "takes 3 µs"),
-    ("# A `<T>` page, $x$", "# A `<T>` page, $x$ {#page}"),
+    ("# A `<T>` page", "# A `<T>` page {#page}"),
     ("[a](b.md), ![to](c.svg) [of](b.md#an-anchor)", "[a](b.html), ![to](source/c.svg) [of](b.html#b_an-anchor)"),
     ("[here](#here) [there](https://x.org/#y)", "[here](page.html#page_here) [there](https://x.org/#y)"),
     ("## The first [sum](b.md): 2 × `a_b`\n## The first sum: 2 × a_b",
      "@anchor page_the-first-sum-2--a_b\n\n## The first [sum](b.html): 2 × `a_b`\n"
      "@anchor page_the-first-sum-2--a_b-1\n\n## The first sum: 2 × a_b"),
-    ("costs $2, or $n - 1$ and `$PATH$` $a$ $$b c$$", r"costs $2, or \f$n - 1\f$ and `$PATH$` \f$a\f$ \f[b c\f]"),
-    ("$$\n\\sum x\n$$\n```math\nx\n```", "\\f[\n\\sum x\n\\f]\n\\f[\nx\n\\f]"),
     ("```diff\n@@ -1 +1 @@\n-a < b\n+a & b\n c\n```",
      '@htmlonly[block]\n<pre class="fragment diff"><span class="place">@@ -1 +1 @@</span>\n'
      '<span class="removed">-a &lt; b</span>\n<span class="added">+a &amp; b</span>\n<span class="same"> c</span>\n'
      '</pre>\n@endhtmlonly'),
-    ("```cpp\n# $no$ [heading](b.md)\n```", "```cpp\n# $no$ [heading](b.md)\n```"),
-    ("<details>\n<summary>Answer</summary>\n\n$y$\n</details>",
-     "@htmlonly[block]\n<details>\n<summary>Answer</summary>\n@endhtmlonly\n\n\\f$y\\f$\n"
+    ("```cpp\n# no [heading](b.md)\n```", "```cpp\n# no [heading](b.md)\n```"),
+    ("<details>\n<summary>Answer</summary>\n\n**y**\n</details>",
+     "@htmlonly[block]\n<details>\n<summary>Answer</summary>\n@endhtmlonly\n\n**y**\n"
      "@htmlonly[block]\n</details>\n@endhtmlonly"),
 ])
 def test_a_page_is_converted(github: str, doxygen: str) -> None:
@@ -171,8 +169,7 @@ def test_the_glossary_is_in_order() -> None:
 
 
 @needs_all
-def test_the_site_builds_where_nothing_of_others_is(built: Path, tmp_path: Path) -> None:
-    assert "MathJax" in (built / "index.html").read_text() and (built / "mathjax/MathJax.js").exists()
+def test_the_site_builds_where_nothing_of_others_is(tmp_path: Path) -> None:
     (tmp_path / "site").mkdir()
     with pytest.raises(BadUsage, match="is not from this command"):
         site.main([str(tmp_path)])
