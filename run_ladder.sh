@@ -1,16 +1,15 @@
 #!/usr/bin/env bash
 # Usage: ./run_ladder.sh [--beyond] [OPTIONS]
 #
-# Builds 00_cpu_serial to 07_cascade, runs them in order, on a GPU also CUB's
-# reduction, and ends with a table of what others have published and one of their
-# results. Each step runs as soon as it is built. Whatever is missing on a Debian
-# or Ubuntu machine is installed first. Another run in this checkout waits until
-# this one ends.
+# Builds the ladder's steps, runs them in order, on a GPU also CUB's reduction, and
+# ends with a table of what others have published and one of their results. Each
+# step runs as soon as it is built. Whatever is missing on a Debian or Ubuntu
+# machine is installed first. Another run in this checkout waits until this one
+# ends.
 #
-# --beyond goes on after 07: 08_warp_shuffle, 09_vector_loads, 10_single_pass,
-# 11_bulk_copy, on a GPU also 12_any_operation. The other options are those of the
-# steps, but for --compare and --trace, which are of one step; --json writes the
-# results of all of them into one file.
+# --beyond goes on with the steps of beyond, some of which take a GPU. The other
+# options are those of the steps, but for --compare and --trace, which are of one
+# step; --json writes the results of all of them into one file.
 #
 # REDUCTION_CUDA=AUTO, the default, takes CUDA where there are nvcc and a GPU; ON
 # insists on nvcc, OFF leaves CUDA out.
