@@ -38,7 +38,7 @@ CHAPTERS = {
     "Start": ("README.md", "docs/cuda_in_ten_minutes.md", "00_cpu_serial/README.md", "docs/floating_point.md",
               *(f"beyond/atomics/{folder}README.md" for folder in ("", "atomic_each/", "atomic_vector/"))),
     "Ladder": ("0[1-4]_*/README.md", "beyond/atomics/atomic_block/README.md", "docs/why_bandwidth.md",
-               "0[5-7]_*/README.md", "docs/work_and_depth.md"),
+               "0[5-9]_*/README.md", "docs/work_and_depth.md"),
     "Beyond": ("beyond/README.md", "beyond/0*/README.md", "beyond/1[01]_*/README.md", "docs/tables/README.md",
                "docs/studies.md", "beyond/12_*/README.md", "docs/small_inputs.md", "beyond/1*/README.md",
                *(f"beyond/peers/{folder}README.md" for folder in (
