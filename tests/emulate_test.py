@@ -889,6 +889,31 @@ int main() { a(); k<<<1, 1>>>(); cudaDeviceSynchronize(); }
         {"a.cu": """template <typename T> __global__ void k(const T* __restrict__ p, T* __restrict__ q) { *q = *p; }
 int main() { int *p, *q; cudaMalloc(&p, 4); cudaMalloc(&q, 4); cudaMemset(p, 0, 4); k<<<1, 1>>>(p, q); }
 """}, ["a.cu"], said=["k: 1 launch"], unsaid=["error"]),
+    "tables of virtual functions that the host has, too": Case(
+        {"a.cu": """struct Shape {
+  __device__ virtual int area() const = 0;
+  __device__ virtual ~Shape() {}
+};
+struct Square : Shape {
+  __device__ Square(int of_side) : side(of_side) {}
+  __device__ int area() const override { return side * side; }
+  int side;
+};
+__global__ void make(Shape** shape, int side) { *shape = new Square(side); }
+__global__ void release(Shape** shape) { delete *shape; }
+int main() { Shape** shape; cudaMalloc(&shape, 8); make<<<1, 1>>>(shape, 3); release<<<1, 1>>>(shape); }
+"""}, ["a.cu"], said=["release: 1 launch"], unsaid=["error"]),
+    "a reference to what is managed": Case(
+        {"a.cu": """struct Two { int one, other; };
+__global__ void k(Two& two, const int& more) { two.other += more; }
+int main() { Two* two; cudaMallocManaged(&two, 8); *two = {3, 4}; k<<<1, 1>>>(*two, two->one);
+  cudaDeviceSynchronize(); return two->other; }
+"""}, ["a.cu"], code=7, unsaid=["error"]),
+    "an atomic behind a store of its own thread": Case(
+        {"a.cu": """__global__ void k(int* out) { *out = 1; atomicAdd(out, 1); }
+int main() { int *out, host; cudaMalloc(&out, 4); k<<<1, 1>>>(out);
+  cudaMemcpy(&host, out, 4, cudaMemcpyDeviceToHost); return host; }
+"""}, ["a.cu"], code=2, unsaid=["error"]),
     "a static array of the host's": Case(
         {"a.cu": "int h[32];\n__global__ void k(int* p) { p[threadIdx.x] = 1; }\nint main() { k<<<1, 32>>>(h); }\n"},
         ["a.cu"], code=1, said=["out of bounds in k", "the host's variable h"]),

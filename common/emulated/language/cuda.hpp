@@ -346,7 +346,7 @@ void launch_in_stream(const ExecutionConfiguration& configuration, const KernelC
 /// Launches kernel(arguments...) and waits for it.
 template <typename... Parameters, typename... Arguments>
 void launch(const ExecutionConfiguration& configuration, void (*kernel)(Parameters...),
-            const Arguments&... arguments) {
+            Arguments&&... arguments) {
   using Call = std::tuple<void (*)(Parameters...), Parameters...>;
   const auto on_device = function_on_device(kernel);
   const Call call{on_device, static_cast<Parameters>(arguments)...};

@@ -103,9 +103,9 @@ inline unsigned BlockRaces::with(unsigned set, unsigned kind) {
 
 void BlockRaces::join(Joined& joined, unsigned set, unsigned kind) {
   std::vector<unsigned> both = sets_[set];
+  const bool may_read = !kinds_[kind].writes() || kinds_[kind].has(AccessKind::unwritten);
   const bool follows = std::ranges::any_of(both, [&](unsigned before) {
-    return kinds_[before].operation() == Operation::atomic ||
-           (kinds_[before].writes() && !kinds_[kind].writes());
+    return kinds_[before].operation() == Operation::atomic || (kinds_[before].writes() && may_read);
   });
   const auto place = std::ranges::lower_bound(both, kind);
   if (place == both.end() || *place != kind) both.insert(place, kind);

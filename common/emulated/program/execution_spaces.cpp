@@ -287,7 +287,8 @@ class Judge {
 
   bool is_function_of_host(const Use& use, const std::string& used) const {
     const auto definition = code_.functions.find(use.used);
-    if (definition == code_.functions.end()) return program_.of_host.contains(use.used);
+    if (definition == code_.functions.end())
+      return !use.used.starts_with("_ZT") && program_.of_host.contains(use.used);  // each side has its tables
     return program_.is_source(definition->second.file) && !is_made_by_the_compiler(use.used, used) &&
            !(program_.relaxed_constexpr && has_word(definition->second, std::regex{R"(\bconstexpr\b)"}));
   }
