@@ -9,7 +9,7 @@ from tools import markdown
 from tools.command_line import REPOSITORY, read_text
 from tools.nsight_compute import BLOCKS, BYTES_READ, INSTRUCTIONS, MEMORY, TIME
 from tools.programs import EMULATED, Programs, steps_of
-from tools.results import Result
+from tools.results import H200, Result
 
 FOLDER = REPOSITORY / "docs/counters"
 # The steps whose counts a GPU's file has, in order. 13 and 14 have nothing of their own to count: of integers they run
@@ -44,9 +44,10 @@ class Counts(dict[str, float]):
 
 
 def tables(programs: Programs) -> tuple[str, list[str]]:
-    """The tables of all GPUs, and a line for each count that differs. Throws NotPossible where a step does not run."""
+    """The tables of the H200 and of each GPU that differs from the emulated device, and a line for each count that
+    does. Throws NotPossible where a step does not run."""
     emulated = run_emulated(programs)
-    compared = [compare(file, emulated) for file in sorted(FOLDER.glob("*.csv"))]
+    compared = [compare(file, emulated, in_full=file.stem == H200.name) for file in sorted(FOLDER.glob("*.csv"))]
     return "\n".join(text for text, _ in compared), [line for _, differences in compared for line in differences]
 
 
@@ -96,21 +97,22 @@ def first_pass(result: Result, gpu_blocks: float) -> Counts:
 # ---- the comparison ----
 
 
-def compare(file: Path, emulated: Mapping[str, Result]) -> tuple[str, list[str]]:
-    """The tables of one GPU, and a line for each count that differs."""
+def compare(file: Path, emulated: Mapping[str, Result], in_full: bool = True) -> tuple[str, list[str]]:
+    """The tables of one GPU, else only that it agrees, and a line for each count that differs."""
     description, gpu = read(file)
     comparison = Comparison(gpu, {name: first_pass(emulated[name], counts[BLOCKS]) if name in emulated else Counts()
                                   for name, counts in gpu.items()})
-    parts = [f"### {description.pop('GPU', file.stem)}",
-             " · ".join(f"{key}: {value}" for key, value in description.items() if key != "command"),
-             *comparison.shared_table("Loads from shared memory", "load"),
+    shown = [*comparison.shared_table("Loads from shared memory", "load"),
              *comparison.shared_table("Stores to shared memory", "store"),
              *comparison.global_table(),
              *comparison.gpu_table("Bytes read, only on the GPU", READ),
              *comparison.gpu_table("Only on the GPU", ONLY_ON_THE_GPU)]
     count, differences = comparison.compared, comparison.differences
-    parts.append(f"**{len(differences)} of {count} compared counts differ.**" if differences else
-                 f"All {count} compared counts agree.")
+    parts = [f"### {description.pop('GPU', file.stem)}",
+             " · ".join(f"{key}: {value}" for key, value in description.items() if key != "command"),
+             *(shown if in_full or differences else []),
+             f"**{len(differences)} of {count} compared counts differ.**" if differences else
+             f"All {count} compared counts agree: [{file.name}]({file.name})."]
     return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n", differences
 
 
