@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "emulated/launches.hpp"
-#include "emulated/trace_checks.hpp"
+#include "emulated/trace_recount.hpp"
 #include "harness/device.hpp"
 #include "harness/measure.hpp"
 #include "harness/reduction_plan.hpp"

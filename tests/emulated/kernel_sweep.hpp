@@ -10,7 +10,7 @@
 
 #include "emulated/deletions.hpp"
 #include "emulated/device_array.hpp"
-#include "emulated/trace_checks.hpp"
+#include "emulated/trace_recount.hpp"
 
 /// Kernels in rows, each run in several schedules, on one host thread and on several.
 namespace __emulated {
