@@ -421,7 +421,7 @@ MUTANTS = [
            "emulate_test.py::test_programs"),
     Mutant(ORDER + "host_order.cpp", "  if (host_order().is_met()) return uses;\n", "",
            "emulate_test.py::test_programs"),
-    Mutant(RUN + "scheduler.cpp", "signal == SIGFPE", "signal == SIGBUS", "limits_test Crash.*"),
+    Mutant(RUN + "scheduler.cpp", "signal == SIGFPE", "signal == SIGBUS", "crashes_test Crash.*"),
     Mutant(RUN + "indirect_calls.cpp", "on_device(called) != called", "on_device(called) == nullptr",
            "emulate_test.py::test_what_has_no_place_in_a_kernel"),
     Mutant("common/emulated/language/runtime/memory.cpp", "if (!__emulated::is_within_device",
