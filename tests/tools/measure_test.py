@@ -3,7 +3,6 @@
 import dataclasses
 import importlib.util
 import json
-import re
 import signal
 import subprocess
 import sys
@@ -17,7 +16,6 @@ import pytest
 from tools import gpu, measure, plot, results
 from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible
 from tools.measure import AGAINST_CUB, PARTS, RECORDS
-from tools.pages import CASES
 from tools.programs import ATOMICS, HEADER_STEP, Programs
 from tools.results import Measured, Result
 
@@ -89,12 +87,6 @@ def test_measures_everything(call: Callable[..., int], tmp_path: Path, capsys: p
         assert all((folder / name).read_text() == text for name, text in plot.draw([folder]).items())
     else:
         assert "There are no plots: " in said
-
-
-def test_runs_every_case_against_cub() -> None:
-    """The program's, in its order."""
-    table = (REPOSITORY / "beyond/12_any_operation/against_cub/cases.cu").read_text()
-    assert re.findall(r'make_case<[^"]*"(\w+)"', table) == list(CASES)
 
 
 @pytest.mark.parametrize("code, failure", [
