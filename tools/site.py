@@ -55,8 +55,7 @@ LAYOUT = '<doxygenlayout version="1.0"><navindex>{}</navindex></doxygenlayout>\n
     f'<tab type="{kind}list" visible="yes"/>' for kind in ("namespace", "class", "file")))
 # Of several pages with the words that are searched for, the one that explains more to a reader comes first: by
 # the beginning of its path, or by its chapter.
-WEIGHTS = {"docs/teaching.md": 0.7, "docs/tables/": 0.8, "docs/studies.md": 0.8, "docs/results/": 0.4,
-           "Start": 1.1, "Ladder": 1.3, "Beyond": 1.0, "Pitfalls": 0.9, "Reference": 0.8}
+WEIGHTS = {"docs/results/": 0.4, "Ladder": 1.3, "Reference": 0.8}
 # The last line of a page that leads on by itself, as GitHub shows it.
 LEADS_ON = re.compile(r"\[← |.* →\]\([^)]*\)$")
 
@@ -84,7 +83,7 @@ def main(words: list[str]) -> int:
     make_dragged(folder / "site/dragged.js")
     run_doxygen(folder)
     tidy(folder / "site", site.navigation())
-    weights = {label(page): next(weight for of, weight in WEIGHTS.items() if page.startswith(of) or chapter == of)
+    weights = {label(page): next((weight for of, weight in WEIGHTS.items() if page.startswith(of) or chapter == of), 1)
                for chapter, pages in site.chapters.items() for page in pages}
     search.make(folder / "site", weights)
     dead = dead_links(folder / "site")

@@ -14,17 +14,13 @@ const search = (() => {
 
   const wordsOf = (text) => text.toLowerCase().split(WORD).filter((_, k) => k % 2 === 1);
 
-  // An index of sections, each with a page, a link, and the fields. A heading that many pages have, such as "Predict",
-  // says nothing about one of them.
+  // An index of sections, each with a page, a link, and the fields.
   const makeIndex = (lunr, sections) => {
     lunr.tokenizer.separator = /[^\p{L}\p{N}]+/u;
-    const pages = {};
-    for (const { heading } of sections) pages[heading] = (pages[heading] ?? 0) + 1;
     return lunr(function () {
       this.ref("number");
       Object.entries(FIELDS).forEach(([field, boost]) => this.field(field, { boost }));
-      sections.forEach((section, number) =>
-        this.add({ ...section, number, heading: pages[section.heading] > 3 ? "" : section.heading }));
+      sections.forEach((section, number) => this.add({ ...section, number }));
     });
   };
 
