@@ -2,7 +2,6 @@
 
 import html
 import re
-from collections import Counter
 from collections.abc import Callable
 
 from tools.markdown import MARK
@@ -14,7 +13,6 @@ PIECE = re.compile(r"^```(.*)\n((?:.*\n)*?)```.*\n|^(.*)\n", re.MULTILINE)
 
 def converted(text: str, name: str, place: Callable[[str], str]) -> str:
     """The page with the label `name` for Doxygen. `place` says where the site has what a link leads to."""
-    anchors: Counter[str] = Counter()
 
     def piece(match: re.Match[str]) -> str:
         kind, block, line = match.groups()
@@ -32,19 +30,17 @@ def converted(text: str, name: str, place: Callable[[str], str]) -> str:
             return f"{line}\n"
         if heading[1] == "#":
             return line + ("\n" if name == "index" else f" {{#{name}}}\n")
-        return f"@anchor {name}_{anchor_of(heading[2], anchors)}\n\n{line}\n"
+        return f"@anchor {name}_{anchor_of(heading[2])}\n\n{line}\n"
 
     # Behind a comment Doxygen leaves out a space.
     return PIECE.sub(piece, MARK.sub("", text.rstrip("\n") + "\n"))
 
 
-def anchor_of(heading: str, used: Counter[str]) -> str:
-    """GitHub's anchor of a heading; `used` counts those above it on its page."""
-    text = re.sub(r"\]\([^)]*\)", "", heading.strip()).lower()
+def anchor_of(heading: str) -> str:
+    """GitHub's anchor of a heading, which has no link and of which a page has one: Doxygen refuses a second."""
+    text = heading.strip().lower()
     kept = [letter for letter in text if letter.isalpha() or letter.isdecimal() or letter in "_ -"]
-    anchor = "".join(kept).replace(" ", "-")
-    used[anchor] += 1
-    return anchor if used[anchor] == 1 else f"{anchor}-{used[anchor] - 1}"
+    return "".join(kept).replace(" ", "-")
 
 
 def diff_line(line: str) -> str:

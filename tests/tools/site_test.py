@@ -85,9 +85,7 @@ ASKED = {
     ("# A `<T>` page", "# A `<T>` page {#page}"),
     ("[a](b.md), ![to](c.svg) [of](b.md#an-anchor)", "[a](b.html), ![to](source/c.svg) [of](b.html#b_an-anchor)"),
     ("[here](#here) [there](https://x.org/#y)", "[here](page.html#page_here) [there](https://x.org/#y)"),
-    ("## The first [sum](b.md): 2 × `a_b`\n## The first sum: 2 × a_b",
-     "@anchor page_the-first-sum-2--a_b\n\n## The first [sum](b.html): 2 × `a_b`\n"
-     "@anchor page_the-first-sum-2--a_b-1\n\n## The first sum: 2 × a_b"),
+    ("## The first sum: 2 × `a_b`", "@anchor page_the-first-sum-2--a_b\n\n## The first sum: 2 × `a_b`"),
     ("```diff\n@@ -1 +1 @@\n-a < b\n+a & b\n c\n```",
      '@htmlonly[block]\n<pre class="fragment diff"><span class="place">@@ -1 +1 @@</span>\n'
      '<span class="removed">-a &lt; b</span>\n<span class="added">+a &amp; b</span>\n<span class="same"> c</span>\n'
