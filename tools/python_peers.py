@@ -190,11 +190,10 @@ def random_input(element_type: str, elements: int) -> Array:
     if element_type in SMALL_TYPES:
         return random.integers(-8, 8, elements, "int8", endpoint=True).astype("float32")
     kind = np.dtype(element_type)
-    if kind.kind == "i":
+    if kind.kind in "iu":
         return random.integers(np.iinfo(kind).min, np.iinfo(kind).max, elements, kind, endpoint=True)
-    real = "float32" if element_type in ("float32", "complex64") else "float64"
-    # A complex number is two real ones.
-    data = random.random(elements * kind.itemsize // np.dtype(real).itemsize).astype(real)
+    real: np.dtype[Any] = kind.type().real.dtype  # a complex number is two of them
+    data = random.random(elements * kind.itemsize // real.itemsize).astype(real)
     return (2 * data - 1).view(kind)
 
 
