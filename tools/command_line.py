@@ -11,7 +11,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 ElementType = Literal["int32", "int64", "float32", "float64", "complex64", "complex128", "half", "bfloat16"]
 TYPES: tuple[str, ...] = get_args(ElementType)
 # Those of the steps, and those that only the header and the libraries sum.
-ELEMENT_TYPES, SMALL_TYPES = TYPES[:6], TYPES[6:]
+ELEMENT_TYPES, SMALL_TYPES = TYPES[:-2], TYPES[-2:]
 MOST_ELEMENTS = 2**48  # the steps' bound
 
 

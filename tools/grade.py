@@ -172,14 +172,13 @@ class Grader:
         yield Check("compiles", not why, why)
         if why:
             return
-        pairs = [(type, block) for block in BLOCKS for type in ELEMENT_TYPES]
-        small = self.run(Case(type, block) for type, block in pairs)
+        small = self.run(Case(type, block) for block in BLOCKS for type in ELEMENT_TYPES)
         # In other orders each block size with another type.
-        small += self.run(Case(type, block, order=order) for order in range(1, ORDERS) for k, (type, block) in
-                          enumerate(pairs) if (k // 6 + order) % 6 == k % 6)
+        small += self.run(Case(ELEMENT_TYPES[(k + order) % len(ELEMENT_TYPES)], block, order=order)
+                          for order in range(1, ORDERS) for k, block in enumerate(BLOCKS))
         yield right("right for each type and block size up to n = 10,007", small)
         large = self.run(Case(type, block, (LARGE,), order) for order, (type, block) in
-                         enumerate(zip(ELEMENT_TYPES, BLOCKS)))
+                         enumerate(zip(ELEMENT_TYPES, itertools.cycle(BLOCKS))))
         large += self.run([Case("int64", 32, (LARGEST,), counters=False)])
         yield right(f"right for n = {LARGE:,} and {LARGEST:,}", large)
         counted = self.run([Case("int32", exercises.COUNTED_BLOCK, (exercises.COUNTED_ELEMENTS,))])
@@ -306,7 +305,7 @@ def read(case: Case, said: Path, summary: dict[str, Any], code: int | None) -> R
                 sums.append(Sum(case, elements, tile, int(run), got, expected))
             case ["refused", *words]:
                 failure = " ".join(words)
-            case ["done"]:
+            case ["done"] if sums:  # none of a type that grade.cu does not know
                 failure = ""
     page = ""
     printed = Path(f"{said}.out").read_text(errors="replace")
