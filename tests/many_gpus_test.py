@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tools.command_line import ELEMENT_TYPES
 from tools.results import RanksResult, read_list
 
 # A CI's container runs as root, and has fewer cores than a test has ranks: one that waits should leave its core. What
@@ -47,7 +48,8 @@ def faulty(job: Command, bin_folder: Path) -> Command:
      r"(?m)^\| 13_many_gpus \| complex64 \| 100003 \| – \| [123] \| 1 \| .* \| the kernels \| .* \| yes \|$", 3),
     (3, "-n 1000 --weak --scaling --combine mpi", 0,
      r"(?m)^\| .* \| ([123])000 \| – \| \1 \| .* \| MPI \| .* \| yes \|$", 3),
-    (3, "--sweep type -n 2^13", 0, r"(?m)^\| .* \| 2\^13 \| – \| 3 \| .* \| yes \|$", 6),
+    *((3, f"--sweep type -n 2^13 {how}", 0, r"(?m)^\| .* \| 2\^13 \| – \| 3 \| .* \| yes \|$", len(ELEMENT_TYPES))
+      for how in ("", "--combine mpi")),
     (3, "-n 2 -t float64", 0, r"\| yes \|\n", 1),
     (3, "-n 0", 0, r"\nresult  0, exact\n", 1),
     (3, "-n 1000 --weak --data ones", 0, r"\nresult  3000, exact\n", 1),

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from tools.command_line import REPOSITORY
+from tools.command_line import ELEMENT_TYPES, REPOSITORY
 
 
 def test_modules(need: Callable[[str], str], bin_folder: Path, tmp_path: Path) -> None:
-    """With the traces of the pages' pictures, which are of int32, and of other types."""
+    """With the traces of the pages' pictures, which are of int32, and of each type."""
     version = subprocess.run([need("node"), "--version"], capture_output=True, text=True).stdout.strip()
     if int(version.lstrip("v").split(".")[0]) < 18:
         pytest.skip(f"node is {version}, and the tests need v18 or later")
-    for element_type in ("int64", "float64", "complex128"):
+    for element_type in ELEMENT_TYPES:
         subprocess.run([bin_folder / "02_nondivergent", *"--device emulated -q -b 64 -n 1000 -t".split(), element_type,
                         "--trace", tmp_path / f"02_{element_type}.json"], check=True, stdout=subprocess.DEVNULL)
     subprocess.run(["node", "--test", REPOSITORY / "tests/explorer/explorer.test.js"], check=True,
