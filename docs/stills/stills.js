@@ -18,7 +18,7 @@ export const stills = [
   { name: "atomic_each", run: ["atomic_each", "-n", "2^20", "-b", "64"], view: "access", moment: "kind=global_atomic" },
   { name: "atomic_vector", run: ["atomic_vector", "-n", "2^20", "-b", "64"], view: "access", moment: "kind=global_atomic", loads: true },
   { name: "atomic_block", run: ["atomic_block", "-n", "2^20", "-b", "64"], view: "tree" },
-  { name: "endless_loop", run: ["emulate", "docs/pitfalls/endless_loop.cu"], view: "finding", events: 60 },
+  { name: "endless_loop", run: ["emulate", "docs/pitfalls/endless_loop.cu"], view: "finding", events: 24 },
   { name: "no_barrier_between_levels", run: ["emulate", "docs/pitfalls/no_barrier_between_levels.cu"], view: "finding" },
   { name: "warp_synchronous_tail", run: ["emulate", "docs/pitfalls/warp_synchronous_tail.cu"], view: "finding" },
   { name: "one_syncwarp_a_level", run: ["emulate", "docs/pitfalls/one_syncwarp_a_level.cu"], view: "finding" },
