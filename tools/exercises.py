@@ -92,37 +92,37 @@ def loops_in_ptx(counted: Counted) -> int | None:
     return branches if defined else None
 
 
-def exercise(number: int, task: str, *goals: Goal) -> Exercise:
-    return Exercise(NUMBERED[number], task, goals)
+def exercise(step: str, task: str, *goals: Goal) -> Exercise:
+    return Exercise(next(folder for folder in NUMBERED if folder.name == step), task, goals)
 
 
 ALL = [
-    exercise(1, "Write the kernel: a block adds up its tile as a tree in shared memory.",
+    exercise("01_interleaved", "Write the kernel: a block adds up its tile as a tree in shared memory.",
              Goal("shared memory requests per block", 160, shared("requests"))),
-    exercise(2, "Let whole warps work or rest on each level of the tree.",
+    exercise("02_nondivergent", "Let whole warps work or rest on each level of the tree.",
              Goal("shared memory requests per block", 45, shared("requests"))),
-    exercise(3, "End the bank conflicts.",
+    exercise("03_sequential", "End the bank conflicts.",
              Goal("shared memory wavefronts per block", 45, shared("wavefronts"))),
-    exercise(4, "Take half as many blocks, of which each thread loads two elements.",
+    exercise("04_first_add", "Take half as many blocks, of which each thread loads two elements.",
              Goal("blocks of all passes", 2053, lambda counted: counted.counters["blocks"])),
-    exercise(5, "Let the last warp finish without block barriers.",
+    exercise("05_unroll_warp", "Let the last warp finish without block barriers.",
              Goal("block barriers per block", 3, lambda counted: counted.per_block("block_barriers")),
              Goal("shared memory requests per block", 60, shared("requests"))),
-    exercise(6, "Let the compiler know the block size, so that the tree needs no loop.",
+    exercise("06_templated", "Let the compiler know the block size, so that the tree needs no loop.",
              Goal("block size without a kernel of its own", 0, sizes_without_kernel),
              Goal("branch back in the PTX", 0, loops_in_ptx)),
-    exercise(7, "Take no more blocks than fill the device, however many elements there are.",
+    exercise("07_cascade", "Take no more blocks than fill the device, however many elements there are.",
              Goal("blocks for 2^30 elements", 1056, lambda counted: counted.grid)),
-    exercise(8, "Let the lanes of a warp add in registers: shared memory holds one value per warp.",
+    exercise("08_warp_shuffle", "Let the lanes of a warp add in registers: shared memory holds one value per warp.",
              Goal("shared memory requests per block", 9, shared("requests"))),
-    exercise(9, "Load 16 bytes with each instruction. `in` may begin at any element's address.",
+    exercise("09_vector_loads", "Load 16 bytes with each instruction. `in` may begin at any element's address.",
              Goal("global memory loads", 9000, lambda counted: counted.counters["global_load_requests"])),
-    exercise(10, "Let the last block add up what the others have left, and say `.single_pass = true` in `traits`.",
+    exercise("10_single_pass",
+             "Let the last block add up what the others have left, and say `.single_pass = true` in `traits`.",
              Goal("launch", 1, lambda counted: counted.launches)),
 ]
 
 
 def goals() -> str:
     return table(["step", "task", f"goal, for 2^20 `int32` in blocks of {COUNTED_BLOCK}"], [
-        [f"[{number:02}](../../{each.step}/README.md)", each.task, each.goal]
-        for number, each in enumerate(ALL, start=1)], "lll")
+        [f"[{each.step.name[:2]}](../../{each.step}/README.md)", each.task, each.goal] for each in ALL], "lll")
