@@ -157,13 +157,15 @@ def test_the_search_finds_what_answers(built: Path) -> None:
             for words, link in json.loads(ran.stdout)} == ASKED
 
 
-def test_the_glossary_is_in_order() -> None:
+def test_the_glossary_is_in_order_and_has_every_counter() -> None:
     text = (REPOSITORY / "docs/glossary.md").read_text("utf-8")
     terms = re.findall("(?m)^### (.*)", text)
     assert terms == sorted(terms, key=str.lower)
     first = {term[0].upper(): term for term in reversed(terms)}
     assert re.findall(r"\[([A-Z])\]\(#(.*?)\)", text) == [
         (letter, first[letter].lower().replace(" ", "-")) for letter in sorted(first)]
+    counters = re.findall(r'NamedCounter{"(\w+)"', (REPOSITORY / "common/emulated/count/counters.hpp").read_text())
+    assert counters and not [name for name in counters if f"`{name}`" not in text.partition("\n## The counters\n")[2]]
 
 
 @needs_all
