@@ -164,48 +164,30 @@ curandStatus_t generate(const char* name, curandGenerator_t generator, T* begin,
       generator->streams);
 }
 
+template <typename State> double next_uniform_double(State* state) { return curand_uniform_double(state); }
+inline double next_uniform_double(curandStatePhilox4_32_10* state) {
+  return one_of_pair(3, state->boxmuller_flag_double, state->boxmuller_extra_double,
+                     [&] { return curand_uniform2_double(state); });
+}
+
 }  // namespace __emulated
 
-inline curandStatus_t curandGenerate(curandGenerator_t generator, unsigned* begin, size_t count) {
-  return __emulated::generate(__func__, generator, begin, count, 1,
-                              [](auto* state) { return curand(state); });
-}
-inline curandStatus_t curandGenerateUniform(curandGenerator_t generator, float* begin, size_t count) {
-  return __emulated::generate(__func__, generator, begin, count, 1,
-                              [](auto* state) { return curand_uniform(state); });
-}
-inline curandStatus_t curandGenerateUniformDouble(curandGenerator_t generator, double* begin, size_t count) {
-  return __emulated::generate(__func__, generator, begin, count, 1, [](auto* state) {
-    if constexpr (std::is_same_v<decltype(state), curandStatePhilox4_32_10*>) {
-      return __emulated::one_of_pair(3, state->boxmuller_flag_double, state->boxmuller_extra_double,
-                                     [&] { return curand_uniform2_double(state); });
-    } else {
-      return curand_uniform_double(state);
-    }
-  });
-}
-inline curandStatus_t curandGenerateNormal(curandGenerator_t generator, float* begin, size_t count,
-                                           float mean, float deviation) {
-  return __emulated::generate(__func__, generator, begin, count, 2,
-                              [&](auto* state) { return mean + deviation * curand_normal(state); });
-}
-inline curandStatus_t curandGenerateNormalDouble(curandGenerator_t generator, double* begin, size_t count,
-                                                 double mean, double deviation) {
-  return __emulated::generate(__func__, generator, begin, count, 2,
-                              [&](auto* state) { return mean + deviation * curand_normal_double(state); });
-}
-inline curandStatus_t curandGenerateLogNormal(curandGenerator_t generator, float* begin, size_t count,
-                                              float mean, float deviation) {
-  return __emulated::generate(__func__, generator, begin, count, 2,
-                              [&](auto* state) { return curand_log_normal(state, mean, deviation); });
-}
-inline curandStatus_t curandGenerateLogNormalDouble(curandGenerator_t generator, double* begin, size_t count,
-                                                    double mean, double deviation) {
-  return __emulated::generate(__func__, generator, begin, count, 2,
-                              [&](auto* state) { return curand_log_normal_double(state, mean, deviation); });
-}
-inline curandStatus_t curandGeneratePoisson(curandGenerator_t generator, unsigned* begin, size_t count,
-                                            double mean) {
-  return __emulated::generate(__func__, generator, begin, count, 1,
-                              [&](auto* state) { return curand_poisson(state, mean); });
-}
+// What is behind `next` are parameters of the function, beside the array. (No function makes a name of a name.)
+#define __EMULATED_GENERATE(name, T, width, next, ...)                                  \
+  inline curandStatus_t curandGenerate##name(curandGenerator_t generator, T* begin,     \
+                                             size_t count __VA_OPT__(, ) __VA_ARGS__) { \
+    return __emulated::generate(__func__, generator, begin, count, width,               \
+                                [&](auto* state) { return next; });                     \
+  }
+__EMULATED_GENERATE(, unsigned, 1, curand(state))
+__EMULATED_GENERATE(Uniform, float, 1, curand_uniform(state))
+__EMULATED_GENERATE(UniformDouble, double, 1, __emulated::next_uniform_double(state))
+__EMULATED_GENERATE(Normal, float, 2, mean + deviation * curand_normal(state), float mean, float deviation)
+__EMULATED_GENERATE(NormalDouble, double, 2, mean + deviation * curand_normal_double(state), double mean,
+                    double deviation)
+__EMULATED_GENERATE(LogNormal, float, 2, curand_log_normal(state, mean, deviation), float mean,
+                    float deviation)
+__EMULATED_GENERATE(LogNormalDouble, double, 2, curand_log_normal_double(state, mean, deviation), double mean,
+                    double deviation)
+__EMULATED_GENERATE(Poisson, unsigned, 1, curand_poisson(state, mean), double mean)
+#undef __EMULATED_GENERATE
