@@ -5,6 +5,8 @@
 
 #include <cub/warp_collectives.cuh>
 
+#include <functional>
+
 namespace cub {
 
 enum BlockReduceAlgorithm {
@@ -191,30 +193,24 @@ class BlockExchange : public details::BlockCollective<details::Room<T, x * y * z
   using Base::Base;
 
   void StripedToBlocked(const T (&from)[count], T (&to)[count]) {
-    move(
-        from, to, [this](int i) { return striped(i); }, [this](int i) { return blocked(i); });
+    move(from, to, &BlockExchange::striped, &BlockExchange::blocked);
   }
   void BlockedToStriped(const T (&from)[count], T (&to)[count]) {
-    move(
-        from, to, [this](int i) { return blocked(i); }, [this](int i) { return striped(i); });
+    move(from, to, &BlockExchange::blocked, &BlockExchange::striped);
   }
   void WarpStripedToBlocked(const T (&from)[count], T (&to)[count]) {
-    move(
-        from, to, [this](int i) { return striped_in_warp(i); }, [this](int i) { return blocked(i); }, true);
+    move(from, to, &BlockExchange::striped_in_warp, &BlockExchange::blocked, true);
   }
   void BlockedToWarpStriped(const T (&from)[count], T (&to)[count]) {
-    move(
-        from, to, [this](int i) { return blocked(i); }, [this](int i) { return striped_in_warp(i); }, true);
+    move(from, to, &BlockExchange::blocked, &BlockExchange::striped_in_warp, true);
   }
   template <typename Rank>
   void ScatterToBlocked(const T (&from)[count], T (&to)[count], Rank (&ranks)[count]) {
-    move(
-        from, to, [&](int i) { return static_cast<int>(ranks[i]); }, [this](int i) { return blocked(i); });
+    move(from, to, by_rank(ranks), &BlockExchange::blocked);
   }
   template <typename Rank>
   void ScatterToStriped(const T (&from)[count], T (&to)[count], Rank (&ranks)[count]) {
-    move(
-        from, to, [&](int i) { return static_cast<int>(ranks[i]); }, [this](int i) { return striped(i); });
+    move(from, to, by_rank(ranks), &BlockExchange::striped);
   }
   void StripedToBlocked(T (&items)[count]) { StripedToBlocked(items, items); }
   void BlockedToStriped(T (&items)[count]) { BlockedToStriped(items, items); }
@@ -238,17 +234,22 @@ class BlockExchange : public details::BlockCollective<details::Room<T, x * y * z
   }
 
  private:
+  template <typename Rank> static auto by_rank(const Rank (&ranks)[count]) {
+    return [&ranks](const BlockExchange&, int i) { return static_cast<int>(ranks[i]); };
+  }
+
+  /// \param put, get  the place of an item in the storage.
   template <typename Put, typename Get>
   void move(const T (&from)[count], T (&to)[count], const Put& put, const Get& get, bool in_warp = false) {
     for (int i = 0; i < count; ++i)
-      this->storage_[put(i)] = from[i];
+      this->storage_[std::invoke(put, *this, i)] = from[i];
     if (in_warp) {
       __syncwarp(this->lanes_.lanes);
     } else {
       __syncthreads();
     }
     for (int i = 0; i < count; ++i)
-      to[i] = this->storage_[get(i)];
+      to[i] = this->storage_[std::invoke(get, *this, i)];
   }
 };
 
@@ -371,27 +372,19 @@ class BlockRadixSort
   }
   void SortBlockedToStriped(Key (&keys)[count], int begin = 0, int end = all_bits) {
     Sort(keys, begin, end);
-    to_striped(this->storage_.keys, keys);
+    exchange(this->storage_.keys).BlockedToStriped(keys);
   }
   void SortBlockedToStriped(Key (&keys)[count], Value (&values)[count], int begin = 0, int end = all_bits) {
     Sort(keys, values, begin, end);
-    to_striped(this->storage_.keys, keys);
-    to_striped(this->storage_.values, values);
+    exchange(this->storage_.keys).BlockedToStriped(keys);
+    exchange(this->storage_.values).BlockedToStriped(values);
   }
 
  private:
-  template <typename T, typename Room> void to_striped(Room& room, T (&items)[count]) {
-    move(
-        room, items, [this](int i) { return this->thread_ * count + i; }, true);
-  }
-  template <typename T, typename Room, typename Place>
-  void move(Room& room, T (&items)[count], const Place& place, bool to_striped) {
+  /// For another use of the storage than the last one.
+  template <typename T> auto exchange(details::Room<T, threads * count>& room) {
     __syncthreads();
-    for (int i = 0; i < count; ++i)
-      room[place(i)] = items[i];
-    __syncthreads();
-    for (int i = 0; i < count; ++i)
-      items[i] = room[to_striped ? i * threads + this->thread_ : this->thread_ * count + i];
+    return BlockExchange<T, x, count, false, y, z>{room};
   }
 
   template <typename... V>
@@ -422,9 +415,8 @@ class BlockRadixSort
       __syncthreads();
       for (int i = 0; i < count; ++i)
         ranks[i] += this->storage_.counts[digit_of(keys[i]) * threads + this->thread_];
-      const auto place = [&](int i) { return ranks[i]; };
-      move(this->storage_.keys, keys, place, false);
-      (move(this->storage_.values, values, place, false), ...);
+      exchange(this->storage_.keys).ScatterToBlocked(keys, ranks);
+      (exchange(this->storage_.values).ScatterToBlocked(values, ranks), ...);
     }
   }
 };
