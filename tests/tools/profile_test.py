@@ -103,7 +103,6 @@ def test_a_report_is_read_among_other_lines() -> None:
 
 
 @pytest.mark.parametrize("words, made_up, failure, said", [
-    ("", {}, BadUsage, "one of the arguments STEP --counters is required"),
     ("--counters --bin nowhere", {}, BadUsage, "there is no 01_interleaved in"),
     ("--counters", {"ncu": None}, NotPossible, "there is no ncu on PATH"),
     ("--counters", {"on_gpu": (3, "no CUDA device")}, NotPossible, "01_interleaved: exit code 3: no CUDA device"),
