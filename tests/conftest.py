@@ -18,6 +18,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPOSITORY))
 os.environ.pop("REDUCTION_PRESET", None)  # of CI: made-up checkouts have the usual one
 os.environ.setdefault("CMAKE_GENERATOR", "Ninja")  # a bare machine has no make, and the scripts install Ninja
+os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")  # as whom a CI's container runs
 # What CTest shows as skipped.
 SKIPPED = 77
 

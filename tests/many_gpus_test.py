@@ -15,13 +15,11 @@ import pytest
 from tools.command_line import ELEMENT_TYPES
 from tools.results import RanksResult, read_list
 
-# A CI's container runs as root, and has fewer cores than a test has ranks: one that waits should leave its core. What
-# is left of a failed job is killed at once, not after two seconds, and hwloc starts no OpenCL in each process. Open MPI
-# unloads modules of its own that have leaked: no suppression can name these any more.
-MPI = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-       "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_odls_base_sigkill_timeout": "0", "HWLOC_COMPONENTS": "-opencl",
-       "ASAN_OPTIONS": "detect_leaks=0",
-       "CUDA_VISIBLE_DEVICES": ""}
+# A CI's container has fewer cores than a test has ranks: one that waits should leave its core. What is left of a failed
+# job is killed at once, not after two seconds, and hwloc starts no OpenCL in each process. Open MPI unloads modules of
+# its own that have leaked: no suppression can name these any more.
+MPI = {**os.environ, "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_odls_base_sigkill_timeout": "0",
+       "HWLOC_COMPONENTS": "-opencl", "ASAN_OPTIONS": "detect_leaks=0", "CUDA_VISIBLE_DEVICES": ""}
 Command = Callable[..., list[str | Path]]
 
 

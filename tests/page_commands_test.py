@@ -149,7 +149,7 @@ class Place:
             os.execv({shutil.which("cmake")!r}, [{shutil.which("cmake")!r}, *words])""")
         self.environment = {
             **fake_programs.path_with(folder / "fake"), "HOME": str(self.home), "LC_ALL": "C.UTF-8",
-            "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
+            "OMPI_MCA_mpi_yield_when_idle": "1"}
 
     def run(self, command: Command, environment: dict[str, str], seconds: int) -> tuple[int, str]:
         """Its exit code and what a terminal shows, with sources named as seen from the repository."""
