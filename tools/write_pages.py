@@ -23,7 +23,7 @@ from tools import (bandwidth, compiled, corpus, counters, documented_tables, exe
                    pitfall, plot, rounding, step_pages, studies)
 from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, Parser, read_text, say
 from tools.markdown import code, with_section
-from tools.programs import ATOMICS, NUMBERED, Programs
+from tools.programs import ATOMICS, NUMBERED, Programs, steps_of
 from tools.results import H100, H200
 from tools.step_pages import SERIAL
 
@@ -149,8 +149,8 @@ def of_steps(programs: Programs) -> Iterator[Part]:
     for folder in NUMBERED:
         steps.append((folder, previous, previous or SERIAL))
         # 13 is 12 on several GPUs: what comes after it begins with 12, too.
-        if not folder.name.startswith("13_"):
-            previous = folder if folder != SERIAL else None
+        if folder.name in steps_of("ladder", "beyond"):
+            previous = folder
     with tempfile.TemporaryDirectory() as scratch:
         of_card = step_pages.StepPages(programs, Path(scratch), H200)
         for folder, before, origin in steps:
