@@ -914,6 +914,17 @@ int main() { Two* two; cudaMallocManaged(&two, 8); *two = {3, 4}; k<<<1, 1>>>(*t
 int main() { int *out, host; cudaMalloc(&out, 4); k<<<1, 1>>>(out);
   cudaMemcpy(&host, out, 4, cudaMemcpyDeviceToHost); return host; }
 """}, ["a.cu"], code=2, unsaid=["error"]),
+    "calls that fail, at which nobody looks": Case(
+        {"a.cu": """__global__ void k() {}
+int main() { int *out, host;
+  cudaMalloc(&out, 4);
+  cudaMemcpy(&host, out, 4, cudaMemcpyHostToDevice);
+  for (int i = 0; i < 3; ++i)
+    cudaFree(out);
+  k<<<1, 2048>>>(); }
+"""}, ["a.cu"], said=[f"a: note: a.cu:{place}: failed call in main: the host gets cudaErrorInvalid{error}"
+                      for place, error in (("4:13", "Value"), ("6:13", "Value"), ("7", "Configuration"))],
+        unsaid=["error: "]),
     "a static array of the host's": Case(
         {"a.cu": "int h[32];\n__global__ void k(int* p) { p[threadIdx.x] = 1; }\nint main() { k<<<1, 32>>>(h); }\n"},
         ["a.cu"], code=1, said=["out of bounds in k", "the host's variable h"]),

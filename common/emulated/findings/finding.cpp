@@ -39,6 +39,7 @@ Words words_of(Fault fault) {
     case Fault::undefined_arithmetic: return {"undefined arithmetic", "what_ends_a_thread"};
     case Fault::invalid_call: return {"invalid call", "what_ends_a_thread"};
     case Fault::trap: return {"trap", "what_ends_a_thread"};
+    case Fault::failed_call: return {"failed call", "launch_that_nobody_checks"};
     case Fault::host_access: return {"host access", "device_memory_on_the_host"};
     case Fault::missing_synchronisation: return {"missing synchronisation", "result_read_too_soon"};
   }

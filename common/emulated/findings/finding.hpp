@@ -27,6 +27,7 @@ enum class Fault {
   undefined_arithmetic,    ///< a quotient, or another value, that C++ does not define
   invalid_call,            ///< a call through a pointer to what is no function of the device
   trap,                    ///< a thread stops the kernel: an assertion that fails, or `__trap()`
+  failed_call,             ///< the host's call of the runtime gives an error, which it need not look at
   host_access,             ///< the host accesses what is the device's alone
   missing_synchronisation  ///< the host accesses what it has not waited for
 };

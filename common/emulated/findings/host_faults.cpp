@@ -52,7 +52,11 @@ std::optional<Finding> finding_from(const HostAccess& access) {
                   "",
                   "",
                   ""};
-  if (access.library_function != nullptr) {
+  if (access.is_failed_call) {
+    finding.fault = Fault::failed_call;
+    finding.witnesses.front().action = "gets";
+    finding.help = "look at what each call returns: it has done nothing, and the program goes on";
+  } else if (access.library_function != nullptr) {
     finding.fault = access.is_unwritten ? Fault::uninitialised_read : Fault::out_of_bounds;
     finding.witnesses.front().action =
         "by " + std::string{access.library_function} + "() " + verb_of(access.operation);

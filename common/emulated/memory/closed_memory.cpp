@@ -120,8 +120,9 @@ bool ClosedMemory::is_shared(const std::byte* address) {
 }
 
 void ClosedMemory::report(HostAccess access) const {
+  if (!is_on()) return;
   access.calls = calls_to(nullptr);
-  if (is_on()) report_(access);
+  report_(access);
 }
 
 bool ClosedMemory::refuse_release(const void* begin, const void* call_site) {

@@ -12,7 +12,7 @@
 
 namespace __emulated {
 
-/// An access that the host must not make.
+/// An access that the host must not make, or a call of the runtime that fails.
 struct HostAccess {
   const std::byte* address;
   Operation operation;
@@ -21,8 +21,9 @@ struct HostAccess {
   std::vector<const void*> calls;  ///< that lead there, innermost first, as return addresses
   bool releases = false;           ///< it, as if it were of the host's heap
   const char* library_function =
-      nullptr;                ///< the function of a library that makes it on the device, where it must not
-  bool is_unwritten = false;  ///< it may access it, but for want of a value
+      nullptr;                  ///< the function of a library that makes it on the device, where it must not
+  bool is_unwritten = false;    ///< it may access it, but for want of a value
+  bool is_failed_call = false;  ///< `memory` is its error
 };
 
 /// Memory that the host must not touch: what is the device's always, and what both share while a launch may be using it. Where

@@ -213,6 +213,8 @@ void Session::accessed(const __emulated::HostAccess& access) {
     const std::lock_guard lock{mutex_};
     if (access.is_unwritten) {
       findings_.add_unsettled(*finding);
+    } else if (access.is_failed_call) {
+      findings_.add_note({*finding, 0});
     } else {
       findings_.add({*finding, 0});
     }

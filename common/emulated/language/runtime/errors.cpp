@@ -1,6 +1,9 @@
 #include "emulated/language/runtime/errors.hpp"
 
+#include <string>
 #include <utility>
+
+#include "emulated/memory/closed_memory.hpp"
 
 namespace {
 
@@ -8,8 +11,14 @@ thread_local cudaError_t last_error = cudaSuccess;
 
 }  // namespace
 
+void __emulated::keep(cudaError_t status) { last_error = status; }
 cudaError_t __emulated::noted(cudaError_t status) {
-  if (status != cudaSuccess) last_error = status;
+  if (status == cudaSuccess) return status;
+  keep(status);
+  HostAccess failure{};
+  failure.memory = std::string{cudaGetErrorName(status)} + ": " + cudaGetErrorString(status);
+  failure.is_failed_call = true;
+  closed_memory().report(failure);
   return status;
 }
 

@@ -167,7 +167,9 @@ const char* cudaGetErrorName(cudaError_t status);
 
 namespace __emulated {
 
-/// Keeps an error as the host thread's last one, and returns it. (A launch has none: it throws.)
+/// Keeps an error as the host thread's last one. (A launch has none: it throws.)
+void keep(cudaError_t status);
+/// The same for an error of this call, which is told where it is listened to. Returns it.
 cudaError_t noted(cudaError_t status);
 inline cudaError_t error_unless(bool is_valid, cudaError_t error = cudaErrorInvalidValue) {
   return noted(is_valid ? cudaSuccess : error);

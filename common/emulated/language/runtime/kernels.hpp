@@ -91,7 +91,7 @@ template <typename Launch> cudaError_t status_of(const Launch& launch) {
   const cudaError_t earlier = cudaGetLastError();
   launch();
   const cudaError_t status = cudaPeekAtLastError();
-  if (status == cudaSuccess) noted(earlier);
+  if (status == cudaSuccess) keep(earlier);
   return status;
 }
 

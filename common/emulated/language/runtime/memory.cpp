@@ -83,12 +83,15 @@ cudaError_t release_if(bool (*is_right)(Allocation), void* pointer, bool waits =
   if (const cudaError_t error = error_while_captured(cudaErrorStreamCaptureUnsupported)) return error;
   const auto* const begin = static_cast<const std::byte*>(pointer);
   {
-    const std::lock_guard lock{device_mutex()};
+    std::unique_lock lock{device_mutex()};
     const Buffer* const buffer = global_memory().nearest(begin);
     auto& host_buffers = known_memory().host_buffers;
     const auto known = host_buffers.find(begin);
     const Allocation kind = known != host_buffers.end() ? known->second : Allocation::device;
-    if (buffer == nullptr || buffer->begin() != begin || !is_right(kind)) return noted(cudaErrorInvalidValue);
+    if (buffer == nullptr || buffer->begin() != begin || !is_right(kind)) {
+      lock.unlock();
+      return noted(cudaErrorInvalidValue);
+    }
     host_buffers.erase(begin);
   }
   if (waits) cudaDeviceSynchronize();
