@@ -921,10 +921,16 @@ int main() { int *out, host;
   cudaMemcpy(&host, out, 4, cudaMemcpyHostToDevice);
   for (int i = 0; i < 3; ++i)
     cudaFree(out);
-  k<<<1, 2048>>>(); }
+  k<<<1, 2048>>>();
+  cudaStream_t stream;
+  cudaStreamCreate(&stream);
+  cudaStreamDestroy(stream);
+  k<<<1, 1, 0, stream>>>();
+  cudaStreamSynchronize(stream); }
 """}, ["a.cu"], said=[f"a: note: a.cu:{place}: failed call in main: the host gets cudaErrorInvalid{error}"
-                      for place, error in (("4:13", "Value"), ("6:13", "Value"), ("7", "Configuration"))],
-        unsaid=["error: "]),
+                      for place, error in (("4:13", "Value"), ("6:13", "Value"), ("7", "Configuration"),
+                                           ("11", "ResourceHandle"), ("12:24", "ResourceHandle"))],
+        unsaid=["error: ", "k: 1 launch"]),
     "a static array of the host's": Case(
         {"a.cu": "int h[32];\n__global__ void k(int* p) { p[threadIdx.x] = 1; }\nint main() { k<<<1, 32>>>(h); }\n"},
         ["a.cu"], code=1, said=["out of bounds in k", "the host's variable h"]),

@@ -122,6 +122,7 @@ std::optional<cudaError_t> captured(cudaStream_t stream, cudaGraphNodeType type,
     *made = work;
     return cudaSuccess;
   }
+  if (const cudaError_t error = error_if_destroyed(stream)) return error;
   Captures& all = captures();
   const std::lock_guard lock{all.mutex};
   const auto position = all.streams.find(stream);
@@ -160,6 +161,7 @@ bool captured_wait(cudaStream_t stream, cudaEvent_t event) {
 }
 
 cudaError_t error_while_captured(cudaError_t error, const cudaStream_t* stream) {
+  if (const cudaError_t status = stream != nullptr ? error_if_destroyed(*stream) : cudaSuccess) return status;
   Captures& all = captures();
   const std::lock_guard lock{all.mutex};
   for (auto& [each, position] : all.streams) {
@@ -172,18 +174,19 @@ cudaError_t error_while_captured(cudaError_t error, const cudaStream_t* stream) 
 }
 
 void launch_in_stream(const ExecutionConfiguration& configuration, const KernelCall& kernel) {
+  auto* const stream = const_cast<cudaStream_t>(configuration.stream);
+  if (error_if_destroyed(stream) != cudaSuccess) return;
   if (!may_be_captured()) return launch_grid(configuration, kernel);
   std::vector<Piece> arguments(kernel.arguments.size() / sizeof(Piece) + 1);
   std::ranges::copy(kernel.arguments, std::as_writable_bytes(std::span{arguments}).begin());
   const std::vector<const void*> inputs(kernel.inputs.begin(), kernel.inputs.end());
   const auto launch_later = [=, run_thread = kernel.run_thread, bytes = kernel.arguments.size(),
-                             entry = kernel.entry](cudaStream_t stream) {
+                             entry = kernel.entry](cudaStream_t other) {
     ExecutionConfiguration in_stream = configuration;
-    in_stream.stream = stream;
+    in_stream.stream = other;
     const auto copied = std::as_bytes(std::span{arguments}).first(bytes);
     return status_of([&] { launch_grid(in_stream, {run_thread, copied, entry, inputs}); });
   };
-  auto* const stream = const_cast<cudaStream_t>(configuration.stream);
   if (!captured(stream, cudaGraphNodeTypeKernel, launch_later)) launch_grid(configuration, kernel);
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 
 #include "emulated/language/runtime/capture.hpp"
@@ -33,7 +34,19 @@ MadeStream made(cudaStream_t stream) {
   return made_streams[stream];
 }
 
+std::mutex destroyed_mutex;
+std::set<std::uintptr_t> destroyed;
+
 }  // namespace
+
+bool __emulated::is_destroyed(std::uintptr_t number) {
+  const std::lock_guard lock{destroyed_mutex};
+  return destroyed.contains(number);
+}
+void __emulated::note_destroyed(std::uintptr_t number) {
+  const std::lock_guard lock{destroyed_mutex};
+  destroyed.insert(number);
+}
 
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
   const cudaError_t status = cudaStreamCreateWithFlags(stream, flags);

@@ -28,8 +28,20 @@ template <typename Handle> cudaError_t number_next(Handle* handle) {
   *handle = reinterpret_cast<Handle>(next_number());
   return cudaSuccess;
 }
+/// Whether a stream or an event was made, and is there no more; and how it comes to that.
+bool is_destroyed(std::uintptr_t number);
+void note_destroyed(std::uintptr_t number);
+template <typename Handle> cudaError_t error_if_destroyed(Handle handle) {
+  const bool is_there = !is_destroyed(reinterpret_cast<std::uintptr_t>(handle));
+  return error_unless(is_there, cudaErrorInvalidResourceHandle);
+}
 template <typename Handle> cudaError_t error_unless_made(Handle handle) {
-  return error_unless(handle != nullptr, cudaErrorInvalidResourceHandle);
+  return handle == nullptr ? noted(cudaErrorInvalidResourceHandle) : error_if_destroyed(handle);
+}
+template <typename Handle> cudaError_t destroy(Handle handle) {
+  const cudaError_t status = error_unless_made(handle);
+  if (status == cudaSuccess) note_destroyed(reinterpret_cast<std::uintptr_t>(handle));
+  return status;
 }
 
 }  // namespace __emulated
@@ -47,7 +59,7 @@ inline cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   if (greatest != nullptr) *greatest = -5;
   return cudaSuccess;
 }
-inline cudaError_t cudaStreamDestroy(cudaStream_t stream) { return __emulated::error_unless_made(stream); }
+inline cudaError_t cudaStreamDestroy(cudaStream_t stream) { return __emulated::destroy(stream); }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 inline cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned = 0);
@@ -59,7 +71,7 @@ inline cudaError_t cudaEventCreate(cudaEvent_t* event) { return __emulated::numb
 inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
   return __emulated::number_next(event);
 }
-inline cudaError_t cudaEventDestroy(cudaEvent_t event) { return __emulated::error_unless_made(event); }
+inline cudaError_t cudaEventDestroy(cudaEvent_t event) { return __emulated::destroy(event); }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
 inline cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream = nullptr, unsigned = 0) {
   return cudaEventRecord(event, stream);
