@@ -15,7 +15,7 @@ import pytest
 
 import fake_programs
 from tools import programs
-from tools.command_line import REPOSITORY
+from tools.command_line import ELEMENT_TYPES, REPOSITORY
 
 STEPS = ["00_cpu_serial", *(step for step in programs.steps_of("ladder", "beyond") if step in programs.EMULATED)]
 OTHERS = [step for step in programs.EMULATED if step not in STEPS]  # that the ladder does not climb
@@ -116,10 +116,11 @@ def test_no_escape_sequence_without_colour(folder: Path, command: str) -> None:
 @at_both_widths
 @pytest.mark.parametrize("command", [*STEPS, *OTHERS, "ladder_table", "emulate", "./run_ladder.sh",
                                      "./run_tests.sh"])
-def test_help_fits(checkout: Path, command: str, columns: int) -> None:
+def test_help_fits_and_has_each_type(checkout: Path, command: str, columns: int) -> None:
     program = command if "/" in command else f"build/bin/{command}"
     shown, status = on_terminal(f"{program} --help", checkout, columns)
     assert status == 0 and 20 < max(map(len, shown.split("\n"))) <= 80, shown
+    assert command not in STEPS or all(element_type in shown for element_type in ELEMENT_TYPES), shown
 
 
 @at_both_widths
