@@ -27,13 +27,5 @@ TEST(FillHost, WritesTheInputFromAnyFirstElement) {
   }
 }
 
-TEST(ElementTypes, HaveNamesAndTheSizesOfTheirParts) {
-  for (const ElementType type : element_types) {
-    EXPECT_NE(to_string(type), "") << static_cast<int>(type);
-    visit_real(
-        type, [&](auto real) { EXPECT_EQ(size_of(type), parts_of(type) * sizeof(real)) << to_string(type); });
-  }
-}
-
 }  // namespace
 }  // namespace reduction
