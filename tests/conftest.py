@@ -64,6 +64,12 @@ def succeed(*command: str | Path) -> str:
     return ran.stdout
 
 
+def emulate(bin_folder: Path, folder: Path, *words: str, stdin: str = "") -> Ran:
+    """./emulate in a folder, where compilers say in English what is wrong."""
+    return subprocess.run([bin_folder / "emulate", *words], cwd=folder, input=stdin, capture_output=True, text=True,
+                          timeout=100, env=os.environ | {"LC_ALL": "C.UTF-8"})
+
+
 @pytest.fixture(scope="session")
 def need() -> Callable[[str], str]:
     """Returns the path of a program; without it, the test is skipped."""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import REPOSITORY, Ran, succeed
+from conftest import REPOSITORY, emulate, succeed
 from terminal_test import on_terminal
 
 pytestmark = pytest.mark.usefixtures("without_sanitizers")
@@ -1038,11 +1038,6 @@ def write(files: dict[str, str], folder: Path) -> None:
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
-
-
-def emulate(bin_folder: Path, folder: Path, *words: str, stdin: str = "") -> Ran:
-    return subprocess.run([bin_folder / "emulate", *words], cwd=folder, input=stdin, capture_output=True, text=True,
-                          timeout=100, env=os.environ | {"LC_ALL": "C.UTF-8"})
 
 
 def test_each_instruction_of_ptx_is_tried() -> None:

@@ -1,12 +1,13 @@
 """What nvcc refuses is refused by `./emulate`, by name and line; what it accepts is compiled."""
 
-import os
 import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from conftest import Ran, emulate
 
 HEADERS = "#include <" + ">\n#include <".join(
     ["algorithm", "cassert", "cmath", "cstdio", "cstdlib", "cstring", "iostream", "limits", "string", "typeinfo",
@@ -224,14 +225,13 @@ int main() {
 """
 
 
-def emulate(bin_folder: Path, folder: Path, source: str, *options: str) -> subprocess.CompletedProcess[str]:
+def compiled(bin_folder: Path, folder: Path, source: str, *options: str) -> Ran:
     (folder / "a.cu").write_text(source)
-    return subprocess.run([bin_folder / "emulate", "a.cu", *options, "-o", "a"], cwd=folder, capture_output=True,
-                          text=True, env=os.environ | {"LC_ALL": "C.UTF-8"})
+    return emulate(bin_folder, folder, "a.cu", *options, "-o", "a")
 
 
 def test_refused(bin_folder: Path, tmp_path: Path) -> None:
-    ran = emulate(bin_folder, tmp_path, BEFORE + "".join(f"{line}\n" for line, _ in LINES) + LAMBDA)
+    ran = compiled(bin_folder, tmp_path, BEFORE + "".join(f"{line}\n" for line, _ in LINES) + LAMBDA)
     said: dict[int, str] = {int(line): text for line, text in re.findall(r"a\.cu:(\d+): error: (.*)", ran.stderr)}
     expected = {BEFORE.count("\n") + i: said_of for i, (_, said_of) in enumerate(LINES, start=1) if said_of}
     assert ran.returncode == 2 and said.keys() == expected.keys(), ran.stderr
@@ -243,7 +243,7 @@ def test_refused_unless_constexpr_is_relaxed(bin_folder: Path, tmp_path: Path) -
     source = ("#include <algorithm>\nconstexpr int cube(int x) { return x * x * x; }\n"
               "int square(int x) { return x * x; }\n"
               "__global__ void k(int* p) { *p = cube(*p); *p = std::max(p[0], 2);\n*p = square(*p); }\nint main() {}\n")
-    ran = emulate(bin_folder, tmp_path, source, "--expt-relaxed-constexpr")
+    ran = compiled(bin_folder, tmp_path, source, "--expt-relaxed-constexpr")
     assert re.findall(r"a\.cu:(\d+): error: .*`(\w+)`,", ran.stderr) == [("5", "square")], ran.stderr
 
 
@@ -253,17 +253,17 @@ def test_refused_unless_constexpr_is_relaxed(bin_folder: Path, tmp_path: Path) -
     "template <int n> __global__ int k(int* p) { return *p; }": "a __global__ function returns a value",
 }.items())
 def test_no_kernel(line: str, said: str, bin_folder: Path, tmp_path: Path) -> None:
-    ran = emulate(bin_folder, tmp_path, f"\n{line}\nint main() {{}}\n")
+    ran = compiled(bin_folder, tmp_path, f"\n{line}\nint main() {{}}\n")
     assert ran.returncode == 2 and f"a.cu:2: error: {said}" in ran.stderr
 
 
 def test_accepted(bin_folder: Path, tmp_path: Path) -> None:
-    ran = emulate(bin_folder, tmp_path, ACCEPTED, "--extended-lambda")
+    ran = compiled(bin_folder, tmp_path, ACCEPTED, "--extended-lambda")
     assert (ran.returncode, ran.stderr) == (0, "")
 
 
 def test_shared_memory(bin_folder: Path, tmp_path: Path) -> None:
-    ran = emulate(bin_folder, tmp_path, SHARED)
+    ran = compiled(bin_folder, tmp_path, SHARED)
     assert (ran.returncode, ran.stderr) == (0, "")
     ran = subprocess.run(["./a"], cwd=tmp_path, capture_output=True, text=True)
     assert ran.returncode == 0 and "error" not in ran.stderr, ran.stderr

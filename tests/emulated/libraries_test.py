@@ -1,11 +1,11 @@
 """NVIDIA's libraries in programs of `./emulate`: their values, and what is said of wrong calls."""
 
-import os
-import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+
+from conftest import emulate
 
 pytestmark = pytest.mark.usefixtures("without_sanitizers")
 
@@ -348,8 +348,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_programs(case: Case, bin_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "a.cu").write_text(BEGIN + case.program.replace(*case.replaced))
-    ran = subprocess.run([bin_folder / "emulate", "a.cu", "--quiet"], cwd=tmp_path, capture_output=True, text=True,
-                         timeout=100, env=os.environ | {"LC_ALL": "C.UTF-8"})
+    ran = emulate(bin_folder, tmp_path, "a.cu", "--quiet")
     assert ran.returncode == (1 if case.said else 0), ran.stderr
     assert all(text in ran.stderr for text in case.said), ran.stderr
     if case.printed:
