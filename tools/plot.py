@@ -204,8 +204,10 @@ def show_peak(axes: Any, card: Card) -> None:
           bbox={"color": LIGHT["paper"], "pad": 0})  # which hides the grid behind it
 
 
-def show_values(axes: Any, values: Sequence[str], unit: str) -> None:
-    """Below and beside a sweep over these."""
+def end_sweep(axes: Any, values: Sequence[str], unit: str, ends: Sequence[tuple[float, str, str]], label: str) -> None:
+    """Below and beside a sweep over these values, whose lines end there."""
+    axes.set(xlim=(0, max(len(values) - 1, 1)), xlabel=label)
+    name_points(axes, len(values) - 1, ends, 280)
     ticks = range(0, len(values), 5 if len(values) > 10 else 1)
     axes.set_xticks(ticks, [values[k] for k in ticks])
     axes.tick_params(axis="x", pad=9)  # clear of the 0
@@ -271,9 +273,7 @@ def draw_sweep(cards: Sequence[Card], sweep: str, title: str) -> Figure:
             colour = card.colour_of(step) if not with_cpu else card.colour if step in CROSSING else LIGHT["ink"]
             axes.plot(xs, ys, linestyle=DASHED if is_library(step) else "-", **line_of(colour))
             ends.append((ys[-1], step, colour))
-        axes.set(xlim=(0, max(len(values) - 1, 1)), xlabel=label)
-        name_points(axes, len(values) - 1, ends, 280)
-        show_values(axes, values, "µs" if with_cpu else "GB/s")
+        end_sweep(axes, values, "µs" if with_cpu else "GB/s", ends, label)
     return figure
 
 
@@ -292,9 +292,7 @@ def draw_rows(cards: Sequence[Card]) -> Figure:
             axes.plot([widths.index(row.width) for row in found], [row.gbps for row in found],
                       linestyle="-" if is_own else DASHED, **line_of(colour))
             ends.append((found[-1].gbps, kernel, colour))
-        axes.set(xlim=(0, max(len(widths) - 1, 1)), xlabel="elements of a row")
-        name_points(axes, len(widths) - 1, ends, 280)
-        show_values(axes, [count_text(width) for width in widths], "GB/s")
+        end_sweep(axes, [count_text(width) for width in widths], "GB/s", ends, "elements of a row")
     return figure
 
 
