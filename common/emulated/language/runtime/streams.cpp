@@ -11,6 +11,7 @@
 
 #include "emulated/language/runtime/capture.hpp"
 #include "emulated/language/runtime/device.hpp"
+#include "emulated/memory/lasting.hpp"
 #include "emulated/order/host_order.hpp"
 #include "emulated/run/launch.hpp"
 
@@ -34,18 +35,19 @@ MadeStream made(cudaStream_t stream) {
   return made_streams[stream];
 }
 
+/// Streams and events. The mutex needs no destructor.
 std::mutex destroyed_mutex;
-std::set<std::uintptr_t> destroyed;
+std::set<std::uintptr_t>& destroyed() { return __emulated::lasting<std::set<std::uintptr_t>>(); }
 
 }  // namespace
 
 bool __emulated::is_destroyed(std::uintptr_t number) {
   const std::lock_guard lock{destroyed_mutex};
-  return destroyed.contains(number);
+  return destroyed().contains(number);
 }
 void __emulated::note_destroyed(std::uintptr_t number) {
   const std::lock_guard lock{destroyed_mutex};
-  destroyed.insert(number);
+  destroyed().insert(number);
 }
 
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
