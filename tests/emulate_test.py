@@ -728,6 +728,55 @@ int main() {
 }
 """
 
+# libcu++'s words: a flag between blocks, a lock, one in shared memory, and the host's.
+ORDERED = """#include <cuda/std/atomic>
+#include <cstdio>
+using cuda::atomic, cuda::thread_scope_block, cuda::thread_scope_device;
+template <typename T> using Word = atomic<T, thread_scope_device>;
+__device__ Word<int> count{3};
+struct Message { int value; Word<bool> is_there; };
+class Lock {
+ public:
+  __device__ void lock() {
+    for (int free = 0; !held_.compare_exchange_weak(free, 1, cuda::std::memory_order_acquire); free = 0) {
+    }
+  }
+  __device__ void unlock() { held_.store(0, cuda::memory_order_release); }
+ private:
+  Word<int> held_{0};
+};
+__global__ void k(Message* message, Lock* lock, int* out, float* most) {
+  __shared__ atomic<unsigned, thread_scope_block> lanes;
+  if (threadIdx.x == 0) lanes.store(0, cuda::memory_order_relaxed);
+  __syncthreads();
+  lanes |= 1u << threadIdx.x;
+  cuda::atomic_ref<float, thread_scope_device>{*most}.fetch_max(threadIdx.x / 2.0f, cuda::memory_order_relaxed);
+  __syncthreads();
+  if (threadIdx.x > 0) return;
+  if (blockIdx.x == 0) {
+    message->value = static_cast<int>(lanes.load() >> 28);
+    message->is_there.store(true, cuda::memory_order_release);
+  }
+  while (!message->is_there.load(cuda::memory_order_acquire)) {
+  }
+  const int value = message->value;
+  lock->lock();
+  *out += value + count++;
+  lock->unlock();
+}
+int main() {
+  Message* message; Lock* lock; int* out; float* most;
+  cudaMallocManaged(&message, sizeof *message); cudaMallocManaged(&lock, sizeof *lock);
+  cudaMallocManaged(&out, 4); cudaMallocManaged(&most, 4);
+  new (message) Message{}; new (lock) Lock; *out = *most = 0;
+  k<<<3, 32>>>(message, lock, out, most);
+  cudaDeviceSynchronize();
+  atomic<long long> own{40};
+  own -= 2;
+  std::printf("%d %g %d\\n", *out, *most, static_cast<int>(own + message->is_there));
+}
+"""
+
 
 def of_ptx(name: str, statement: str, said: str, threads: int = 64) -> "Case":
     """A kernel of one such statement, on the first line."""
@@ -931,6 +980,10 @@ int main() { int *out, host;
                       for place, error in (("4:13", "Value"), ("6:13", "Value"), ("7", "Configuration"),
                                            ("11", "ResourceHandle"), ("12:24", "ResourceHandle"))],
         unsaid=["error: ", "k: 1 launch"]),
+    "atomic objects": Case({"a.cu": ORDERED}, ["--quiet", "--schedules=3", "a.cu"], "57 15.5 39\n", unsaid=["a"]),
+    "atomic objects whose order is missing": Case(
+        {"a.cu": ORDERED.replace("store(true, cuda::memory_order_release", "store(true, cuda::memory_order_relaxed")},
+        ["--quiet", "a.cu"], "57 15.5 39\n", 1, said=["race in k"]),
     "a static array of the host's": Case(
         {"a.cu": "int h[32];\n__global__ void k(int* p) { p[threadIdx.x] = 1; }\nint main() { k<<<1, 32>>>(h); }\n"},
         ["a.cu"], code=1, said=["out of bounds in k", "the host's variable h"]),

@@ -30,7 +30,7 @@ NAMESPACES = {
         | inclusive_scan | exclusive_scan | this_cluster | cluster_group | this_multi_grid | multi_grid_group
         | reduce | plus | less | greater | bit_and | bit_or | bit_xor""", re.VERBOSE),
     "cuda": re.compile("std|thread_scope(_system|_device|_block|_thread)?|memory_order(_\\w+)?"
-                       "|atomic(_ref)?|aligned_size_t"),
+                       "|atomic(_ref|_thread_fence)?|aligned_size_t|__emulated_details"),
 }
 
 

@@ -16,9 +16,8 @@ BEFORE = '#include "device/cuda_or_emulated.cuh"\n#include <cooperative_groups.h
 IN_CODE = {
     "texture": "texture<float, 2> pixels;",
     "asm": "__global__ void k1() { asm volatile(__VERSION__); }",  # as it is where macros make the text
-    "cuda::atomic_ref": "__global__ void k7(int* p) { cuda::atomic_ref<int, cuda::thread_scope_device> count(*p); }",
-    "cuda::atomic": "__device__ cuda::atomic<int, cuda::thread_scope_device> count;",
-    "<<<>>> in a kernel": "__global__ void k8() { k7<<<1, 1>>>(nullptr); }",
+    "cuda::atomic": "struct Three { int a, b, c; }; __device__ cuda::atomic<Three> count;",
+    "<<<>>> in a kernel": "__global__ void k7() {}  __global__ void k8() { k7<<<1, 1>>>(); }",
 }
 OF_REWRITER = "<<<>>> in a kernel"
 DEVICE = REPOSITORY / "common/emulated"

@@ -118,6 +118,11 @@ void begin_atomic(const void* address, std::size_t bytes, const void* expected) 
   Block::running()->begin_atomic(address, bytes, __builtin_return_address(0), expected);
 }
 
+void begin_ordered(const void* address, std::size_t bytes, bool stores) {
+  Block::running()->begin_atomic(address, bytes, __builtin_return_address(0), nullptr,
+                                 stores ? Operation::store : Operation::load);
+}
+
 void meet_host() { host_order().meet_kernel(); }
 
 void refuse_misaligned(const void* address, std::size_t bytes, bool stores) {

@@ -395,7 +395,8 @@ void Block::require_launch_bounds(unsigned most_threads) {
 void Block::begin_atomic(const void* address, std::size_t bytes, const void* call_site, const void* expected,
                          Operation counted) {
   const auto* const begin = static_cast<const std::byte*>(address);
-  const Access update{Operation::atomic, begin, bytes, call_site};
+  Access update{Operation::atomic, begin, bytes, call_site};
+  update.only_stores = counted == Operation::store;
   {
     const AtWork at_work{*this};
     observers_.call(scheduler_.current());
