@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <iterator>
 #include <utility>
 
 #include "emulated/memory/lasting.hpp"
@@ -194,9 +193,8 @@ void ClosedMemory::close(const Pages& pages) {
 }
 
 ClosedMemory::Ranges::const_iterator ClosedMemory::range_of(const std::byte* address) const {
-  const auto after = ranges_.upper_bound(address);
-  if (after == ranges_.begin()) return ranges_.end();
-  const auto range = std::prev(after);
+  const auto range = last_until(ranges_, address);
+  if (range == ranges_.end()) return range;
   const auto& [begin, described] = *range;
   const std::byte* const end =
       described.has_pages ? pages_of(begin, described.bytes, PROT_NONE).end : begin + described.bytes;

@@ -1,6 +1,5 @@
 #include "emulated/memory/kernel_heap.hpp"
 
-#include <iterator>
 #include <mutex>
 
 #include "emulated/memory/lasting.hpp"
@@ -65,27 +64,22 @@ bool KernelHeap::is_near(const void* address) const {
 
 bool KernelHeap::contains(const std::byte* address, std::size_t bytes) const {
   const std::shared_lock lock{mutex_};
-  const auto piece = piece_before(address);
+  const auto piece = last_until(pieces_, address);
   return piece != pieces_.end() && piece->second.is_held &&
          __emulated::contains({piece->first, piece->second.bytes}, address, bytes);
 }
 
 bool KernelHeap::is_released(const std::byte* address) const {
   const std::shared_lock lock{mutex_};
-  const auto piece = piece_before(address);
+  const auto piece = last_until(pieces_, address);
   return piece != pieces_.end() && !piece->second.is_held;
 }
 
 std::string KernelHeap::describe(const std::byte* address, std::size_t bytes) const {
   const std::shared_lock lock{mutex_};
-  const auto piece = piece_before(address);
+  const auto piece = last_until(pieces_, address);
   if (piece == pieces_.end()) return std::to_string(bytes) + " bytes of memory that no kernel holds";
   return word_text(address - piece->first, bytes, "a kernel's memory", piece->second.bytes);
-}
-
-KernelHeap::Pieces::const_iterator KernelHeap::piece_before(const std::byte* address) const {
-  const auto after = pieces_.upper_bound(address);
-  return after != pieces_.begin() ? std::prev(after) : pieces_.end();
 }
 
 }  // namespace __emulated

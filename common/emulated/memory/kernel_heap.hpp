@@ -49,10 +49,6 @@ class KernelHeap {
     std::size_t bytes;
     bool is_held;  ///< and not yet released
   };
-  using Pieces = std::map<const std::byte*, Piece>;
-
-  /// The one that begins last before an address, or there; the end where there is none.
-  Pieces::const_iterator piece_before(const std::byte* address) const;
 
   /// Room for what is released and taken again within one launch.
   std::size_t all_bytes() const { return 8 * capacity_; }
@@ -63,7 +59,7 @@ class KernelHeap {
   std::atomic<std::byte*> begin_ = nullptr;  ///< null before it
   std::size_t used_ = 0;  ///< bytes from the beginning on, those in between and the released ones among them
   std::size_t held_bytes_ = 0;
-  Pieces pieces_;
+  std::map<const std::byte*, Piece> pieces_;
 };
 
 KernelHeap& kernel_heap();

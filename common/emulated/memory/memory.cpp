@@ -35,12 +35,6 @@ constexpr std::size_t most_released = 64;
 constexpr std::array<std::size_t, 1> one_dimension{};
 constexpr SharedDeclaration undeclared{"shared memory", 1, one_dimension};
 
-constexpr std::size_t words_in_entry = 64;
-
-std::uint64_t& entry(const Mapping& bits, std::size_t word) {
-  return reinterpret_cast<std::uint64_t*>(bits.begin())[word / words_in_entry];
-}
-
 std::size_t words_in(std::size_t bytes) { return bytes / word_bytes + 1; }
 
 /// From an offset to the nearest byte of a range.
@@ -193,7 +187,7 @@ std::string word_text(std::ptrdiff_t offset, std::size_t bytes, const std::strin
 
 Buffer::Buffer(std::size_t bytes)
     : pages_{bytes + 2 * margin},
-      initialised_{(words_in(bytes) / 64 + 1) * sizeof(std::uint64_t), Backing::as_touched},
+      initialised_{(words_in(bytes) / words_in_entry + 1) * sizeof(std::uint64_t), Backing::as_touched},
       begin_{pages_.begin() + margin},
       bytes_{bytes} {}
 
@@ -205,10 +199,10 @@ void Buffer::mark(std::size_t offset, std::size_t count, bool initialised) {
   const std::size_t end = (offset + count + (to_the_end ? word_bytes - 1 : 0)) / word_bytes;
   for (std::size_t word = begin; word < end;) {
     // As many words as one word of bits has, or what is left of them.
-    const std::size_t next = std::min(end, (word / 64 + 1) * 64);
-    const std::uint64_t ones = ~std::uint64_t{0} >> (64 - (next - word));
-    const std::uint64_t mask = ones << (word % 64);
-    const std::atomic_ref bits{initialised_bits(word)};
+    const std::size_t next = std::min(end, (word / words_in_entry + 1) * words_in_entry);
+    const std::uint64_t ones = ~std::uint64_t{0} >> (words_in_entry - (next - word));
+    const std::uint64_t mask = ones << (word % words_in_entry);
+    const std::atomic_ref bits{entry(initialised_, word)};
     if (!initialised) {
       bits.fetch_and(~mask, std::memory_order_relaxed);
     } else if ((bits.load(std::memory_order_relaxed) & mask) != mask) {
@@ -262,10 +256,8 @@ std::byte* GlobalMemory::allocate(std::size_t bytes) {
 }
 
 bool GlobalMemory::add_registered(std::byte* begin, std::size_t bytes) {
-  const auto after = buffers_.lower_bound(begin + bytes);
-  if (after != buffers_.begin() &&
-      std::prev(after)->second.begin() + std::prev(after)->second.bytes() > begin)
-    return false;
+  const auto last = last_until(buffers_, begin + bytes - 1);
+  if (last != buffers_.end() && last->second.begin() + last->second.bytes() > begin) return false;
   buffers_.emplace(begin, Buffer{begin, bytes}).first->second.share_with_host();
   return true;
 }
@@ -289,11 +281,11 @@ void GlobalMemory::release(std::byte* begin) noexcept {
 
 Buffer* GlobalMemory::nearest(const std::byte* address) {
   // Registered memory has no margins: its neighbour may begin in them.
-  if (const auto after = buffers_.upper_bound(address); after != buffers_.begin())
-    if (Buffer& buffer = std::prev(after)->second; buffer.contains(address, 1)) return &buffer;
-  const auto above = buffers_.upper_bound(address + margin);
-  if (above == buffers_.begin()) return nullptr;
-  Buffer& buffer = std::prev(above)->second;
+  const auto own = last_until(buffers_, address);
+  if (own != buffers_.end() && own->second.contains(address, 1)) return &own->second;
+  const auto near = last_until(buffers_, address + margin);
+  if (near == buffers_.end()) return nullptr;
+  Buffer& buffer = near->second;
   return address < buffer.begin() + buffer.bytes() + margin ? &buffer : nullptr;
 }
 

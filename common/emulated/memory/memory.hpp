@@ -2,6 +2,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <span>
@@ -57,6 +58,12 @@ inline constexpr std::size_t margin = std::size_t{64} << 10;
 inline bool contains(std::span<const std::byte> range, const std::byte* address, std::size_t count = 1) {
   const auto offset = static_cast<std::size_t>(address - range.data());
   return offset < range.size() && count <= range.size() - offset;
+}
+
+/// What begins last of what a map has by its addresses, at this one or before it; the map's end where nothing does.
+template <typename Map> auto last_until(Map& map, const std::byte* address) {
+  const auto after = map.upper_bound(address);
+  return after == map.begin() ? map.end() : std::prev(after);
 }
 
 /// What an access does to memory.
@@ -136,8 +143,8 @@ class Buffer {
   bool is_initialised(std::size_t offset, std::size_t count) const {
     if (is_static()) return true;
     for (std::size_t word = offset / word_bytes; word * word_bytes < offset + count; ++word) {
-      const std::uint64_t bits = std::atomic_ref{initialised_bits(word)}.load(std::memory_order_relaxed);
-      if ((bits >> (word % 64) & 1) == 0) return false;
+      const std::uint64_t bits = std::atomic_ref{entry(initialised_, word)}.load(std::memory_order_relaxed);
+      if ((bits >> (word % words_in_entry) & 1) == 0) return false;
     }
     return true;
   }
@@ -166,8 +173,10 @@ class Buffer {
   std::string describe(const std::byte* address, std::size_t bytes) const;
 
  private:
-  std::uint64_t& initialised_bits(std::size_t word) const {
-    return reinterpret_cast<std::uint64_t*>(initialised_.begin())[word / 64];
+  static constexpr std::size_t words_in_entry = 64;
+  /// A bit for each word: those that this one's is among.
+  static std::uint64_t& entry(const Mapping& bits, std::size_t word) {
+    return reinterpret_cast<std::uint64_t*>(bits.begin())[word / words_in_entry];
   }
 
   Mapping pages_;

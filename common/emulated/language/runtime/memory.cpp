@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -44,10 +43,9 @@ Sides sides_of(const void* begin, std::size_t bytes) {
   const std::lock_guard lock{device_mutex()};
   const auto* const first = static_cast<const std::byte*>(begin);
   const auto& [host_buffers, variables] = known_memory();
-  if (const auto after = variables.upper_bound(first); after != variables.begin()) {
-    const auto& [variable, size] = *std::prev(after);
-    const auto offset = static_cast<std::size_t>(first - variable);
-    if (offset < size) return {false, bytes <= size - offset};
+  if (const auto near = last_until(variables, first); near != variables.end()) {
+    const std::span variable{near->first, near->second};
+    if (contains(variable, first)) return {false, contains(variable, first, bytes)};
   }
   const Buffer* const buffer = global_memory().nearest(first);
   if (buffer == nullptr) return {true, closed_memory().is_shared(first)};  // a `__managed__` variable is
