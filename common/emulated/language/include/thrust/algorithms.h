@@ -166,14 +166,12 @@ template <details::IsPolicy P, typename I, typename F> void generate(const P& po
                       [it, f](std::ptrdiff_t i) mutable { it[i] = f(); });
 }
 template <details::IsPolicy P, typename I, typename F> void tabulate(const P& policy, I first, I last, F f) {
-  using T = details::Value<I>;
-  thrust::transform(policy, counting_iterator<T>{}, counting_iterator<T>{static_cast<T>(last - first)}, first,
-                    f);
+  const counting_iterator<details::Value<I>> numbers;
+  thrust::transform(policy, numbers, numbers + (last - first), first, f);
 }
 template <details::IsPolicy P, typename I, typename T> void fill(const P& policy, I first, I last, T value) {
-  thrust::transform(policy, constant_iterator<details::Value<I>>{static_cast<details::Value<I>>(value)},
-                    constant_iterator<details::Value<I>>{static_cast<details::Value<I>>(value), last - first},
-                    first, identity<>{});
+  const auto values = make_constant_iterator(static_cast<details::Value<I>>(value));
+  thrust::transform(policy, values, values + (last - first), first, identity<>{});
 }
 template <details::IsPolicy P, typename I, typename T>
 I fill_n(const P& policy, I first, std::size_t count, T value) {
@@ -200,11 +198,8 @@ void scatter(const P& policy, I first, I last, M map, O result) {
 }
 template <details::IsPolicy P, typename I, typename Predicate, typename T>
 void replace_if(const P& policy, I first, I last, Predicate predicate, T value) {
-  const auto it = details::raw(first);
-  details::each<void>(details::place("thrust::replace_if", policy), details::count_of(first, last),
-                      [it, predicate, value](std::ptrdiff_t i) mutable {
-                        if (predicate(it[i])) it[i] = value;
-                      });
+  const auto values = make_constant_iterator(value);
+  thrust::transform_if(policy, values, values + (last - first), first, first, identity<>{}, predicate);
 }
 template <details::IsPolicy P, typename I, typename T>
 void replace(const P& policy, I first, I last, T old_value, T value) {
