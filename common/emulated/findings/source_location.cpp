@@ -12,7 +12,6 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <sstream>
 
 #include "emulated/findings/source_text.hpp"
@@ -54,6 +53,17 @@ void for_each_line_of(const std::string& command, const std::function<void(const
     take({line, static_cast<std::size_t>(line[length - 1] == '\n' ? length - 1 : length)});
   std::free(line);
   pclose(output);
+}
+
+std::optional<std::uint64_t> number_in(std::string_view text) {
+  text.remove_prefix(text.starts_with('<') ? 1 : 0);
+  const bool is_negative = text.starts_with('-');
+  const bool is_hexadecimal = text.starts_with("0x");
+  text.remove_prefix(is_negative ? 1 : is_hexadecimal ? 2 : 0);
+  std::uint64_t number = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number, is_hexadecimal ? 16 : 10);
+  if (read.ec != std::errc{}) return std::nullopt;
+  return is_negative ? -number : number;
 }
 
 AddressInFile address_in_file(const void* address) {
@@ -118,13 +128,7 @@ struct Row {
 
 /// The number behind the " to " that is there.
 std::uintptr_t number_at(std::string_view text, std::size_t to) {
-  if (to == std::string_view::npos) return 0;
-  std::string_view digits = text.substr(to + 4);
-  const bool is_hexadecimal = digits.starts_with("0x");
-  if (is_hexadecimal) digits.remove_prefix(2);
-  std::uintptr_t number = 0;
-  std::from_chars(digits.data(), digits.data() + digits.size(), number, is_hexadecimal ? 16 : 10);
-  return number;
+  return to == std::string_view::npos ? 0 : number_in(text.substr(to + 4)).value_or(0);
 }
 
 /// Follows readelf's account of the file's line tables, as in "  [0x00000275]  Special opcode 117: advance Address by 8 to

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,5 +44,7 @@ AddressInFile address_in_file(const void* address);
 /// Runs a command and hands over each line that it prints, in English; none if there is no such program.
 void for_each_line_of(const std::string& command, const std::function<void(const std::string&)>& take);
 std::string in_quotes(std::string text);
+/// That a text of readelf's begins with, such as "-1" or "<0x2f>".
+std::optional<std::uint64_t> number_in(std::string_view text);
 
 }  // namespace __emulated

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <functional>
 #include <map>
 #include <regex>
@@ -17,18 +16,6 @@ namespace {
 
 using Addresses = std::set<std::uint64_t>;
 using Number = std::optional<std::uint64_t>;
-
-/// That a text begins with, such as "-1" or "<0x2f>".
-Number number_in(std::string_view text) {
-  text.remove_prefix(text.starts_with('<') ? 1 : 0);
-  const bool is_negative = text.starts_with('-');
-  const bool is_hexadecimal = text.starts_with("0x");
-  text.remove_prefix(is_negative ? 1 : is_hexadecimal ? 2 : 0);
-  std::uint64_t number = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), number, is_hexadecimal ? 16 : 10);
-  if (read.ec != std::errc{}) return std::nullopt;
-  return is_negative ? -number : number;
-}
 
 /// An entry of the debug information: a type, a function, a scope or a variable.
 struct Entry {
