@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 from conftest import REPOSITORY
+from tools.command_line import ELEMENT_TYPES
 
 INPUT = (REPOSITORY / "common/README.md").read_text().split("\n## Input\n")[1].split("\n## ")[0]
+ROWS = re.findall(r"(?m)^\| (\w+\d) \| (.*) \|$", INPUT)
 # The columns of the table: data, seed and number of elements. For the last one Python takes long.
 COLUMNS = [("random", 1, 1), ("random", 2**64 - 1, 1), ("random", 1, 1000003), ("cancelling", 1, 1000003)]
 Sum = int | float | list[float]
@@ -35,7 +37,11 @@ def sum_in_python(kind: str, data: str, seed: int, n: int) -> Sum:
     return [part for part, in parts] if len(parts) == 2 else float(parts[0][0])
 
 
-@pytest.mark.parametrize("kind, cells", re.findall(r"(?m)^\| (\w+\d) \| (.*) \|$", INPUT))
+def test_the_page_has_each_type() -> None:
+    assert [kind for kind, _ in ROWS] == list(ELEMENT_TYPES)
+
+
+@pytest.mark.parametrize("kind, cells", ROWS)
 def test_page_and_programs_have_the_same_input(bin_folder: Path, kind: str, cells: str) -> None:
     def expected(data: str, seed: int, n: int) -> Sum:
         words = f"-q -s 1 --json - -t {kind} --data {data} --seed {seed} -n {n}".split()

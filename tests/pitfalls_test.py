@@ -96,3 +96,6 @@ def test_each_kind_of_finding_has_a_pitfall() -> None:
     assert len(rows) >= 20
     for kind, name in rows:
         assert kind in ROWS[name][1].split(", "), f"{name} is of another kind"
+    page = (REPOSITORY / "common/emulated/README.md").read_text("utf-8")
+    said = " ".join(re.findall(r"(?m)^\| (.*?) \|", page[page.index("## What is checked"):]))
+    assert not [kind for kind, _ in rows if kind not in said], "What is checked has a row for each"

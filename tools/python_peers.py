@@ -4,7 +4,7 @@
   python3 -m tools.python_peers LIBRARY LIKE FILE
 
 Sizes, types, the number of samples and the tolerance are those of the results of CUB in the file LIKE, whose input has
-other random numbers. Before each sample the library sums a buffer of twice the L2's size, which empties the cache. Its
+other random numbers. Before each sample the library sums a buffer larger than the L2, which empties the cache. Its
 memory comes from its own pool, which the runs that are not timed fill. `dtype` is given: torch and jax choose a type
 themselves for sums of 32-bit integers. Types of 16 bits are summed in float32, as the header of 12_any_operation does.
 """

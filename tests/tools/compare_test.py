@@ -269,6 +269,8 @@ def test_the_clock_is_that_of_the_steps() -> None:
     method = (REPOSITORY / "common/harness/timing_method.hpp").read_text()
     assert f"lead_in = {sample_clock.LEAD_IN};" in method and f"warm_up_runs = {peers.WARM_UP_RUNS};" in method
     assert f"return {sample_clock.L2_SIZES_FLUSHED} * l2_bytes;" in method
+    lines = (REPOSITORY / "docs/persisting_lines.cu").read_text()
+    assert f"flush_words = size_t{{{sample_clock.L2_SIZES_FLUSHED}}} * l2_bytes / 4" in lines
     timer = (REPOSITORY / "common/harness/cuda_device.cu").read_text().replace("'", "")
     [limit] = re.findall(r"limit_nanoseconds = (\d+);", timer)
     assert f"%now, {limit};".encode() in sample_clock.KERNELS

@@ -43,9 +43,10 @@ def test_every_gpu_counts_the_same_and_the_page_says_so(
     text, differences = counters.tables(Programs(Path()))
     page = (counters.FOLDER / "README.md").read_text()
     assert differences == [] and markdown.with_section(page, "counters", text) == page
-    # In each of 11 steps: shared loads and stores, their conflicts, global load and store requests and sectors.
+    # In each step: shared loads and stores, their conflicts, global load and store requests and sectors.
     # In 11 also the bytes that the TMA brings.
-    assert text.count("\nAll 89 compared counts agree: [") == 2 and len(emulated) == 11
+    gpus = list(counters.FOLDER.glob("*.csv"))
+    assert text.count(f"\nAll {8 * len(emulated) + 1} compared counts agree: [") == len(gpus) >= 2
 
 
 @pytest.mark.parametrize("factor", [0.95, 1.05])
