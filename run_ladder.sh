@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Usage: ./run_ladder.sh [--beyond] [OPTIONS]
 #
-# Builds the ladder's steps, runs them in order, on a GPU also CUB's reduction, and
-# ends with a table of what others have published and one of their results. Each
-# step runs as soon as it is built. Whatever is missing on a Debian or Ubuntu
+# Builds the ladder's steps, runs them in order, on a GPU also CUB's reduction,
+# and ends with a table of what others have published and one of their results.
+# Each step runs as soon as it is built. Whatever is missing on a Debian or Ubuntu
 # machine is installed first. Another run in this checkout waits until this one
 # ends.
 #
