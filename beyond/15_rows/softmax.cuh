@@ -2,11 +2,17 @@
 #include "blocks_per_row.cuh"
 #include "warp_per_row.cuh"
 
-/// So many blocks of 512 threads should fit on a multiprocessor: one loads while the others wait.
+/// So many blocks of 512 threads should fit on a multiprocessor: one loads while the others wait. Of these compute
+/// capabilities it holds 2048 threads, of others fewer (CUDA C++ Programming Guide, "Compute Capabilities").
+#if __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == 1030
+inline constexpr unsigned blocks_of_few_registers = 4;
+#else
+inline constexpr unsigned blocks_of_few_registers = 2;
+#endif
 template <unsigned elements, unsigned each>
 inline constexpr unsigned resident_blocks = each == 1        ? 1
                                             : elements == 32 ? 2
-                                                             : 4;
+                                                             : blocks_of_few_registers;
 
 /// blockDim.x threads, a power of two, leave the softmax of one row of `in` in `out`, whose rows have no gaps. A block takes
 /// blockDim.y rows, or one where it takes more than a warp. A thread keeps its elements in registers, which it loads `each`
