@@ -56,10 +56,10 @@ std::optional<Finding> finding_from(const HostAccess& access) {
     finding.fault = Fault::failed_call;
     finding.witnesses.front().action = "gets";
     finding.help = "look at what each call returns: it has done nothing, and the program goes on";
-  } else if (access.library_function != nullptr) {
+  } else if (access.function_of_library != nullptr) {
     finding.fault = access.is_unwritten ? Fault::uninitialised_read : Fault::out_of_bounds;
     finding.witnesses.front().action =
-        "by " + std::string{access.library_function} + "() " + verb_of(access.operation);
+        "by " + std::string{access.function_of_library} + "() " + verb_of(access.operation);
     finding.help = access.is_unwritten
                        ? "write it before, as by `cudaMemcpy()` or `cudaMemset()`"
                        : "check the sizes and strides that the call is given, and whose memory it is";

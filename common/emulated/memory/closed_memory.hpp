@@ -20,7 +20,7 @@ struct HostAccess {
   bool is_shared;                  ///< with the device, which may be using it
   std::vector<const void*> calls;  ///< that lead there, innermost first, as return addresses
   bool releases = false;           ///< it, as if it were of the host's heap
-  const char* library_function =
+  const char* function_of_library =
       nullptr;                  ///< the function of a library that makes it on the device, where it must not
   bool is_unwritten = false;    ///< it may access it, but for want of a value
   bool is_failed_call = false;  ///< `memory` is its error
