@@ -249,7 +249,7 @@ TEST_F(Rows, NeedMoreThan32BitsForAnIndex) {
     const Outcome outcome = run_step_executable(
         "15_rows", fmt::format("-o {} -r 262145 -w 16384 -s 1 -q --device cuda", operation));
     if (lacks_memory(outcome)) GTEST_SKIP() << outcome.error;
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.error;
+    EXPECT_EQ(outcome.exit_code, 0) << operation << '\n' << outcome.out << outcome.error;
   }
 }
 #else

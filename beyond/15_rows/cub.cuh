@@ -7,6 +7,8 @@
 #include <cub/device/device_segmented_reduce.cuh>
 #include <cuda/std/utility>
 
+#include <climits>
+
 #include "device/temporary_storage.cuh"
 #include "kernel.cuh"
 
@@ -56,4 +58,5 @@ inline void add_cub(reduction::RowKernels& kernels) {
   kernels.push_back(row_kernel<float, launch_cub<cub_sum, float>>("CUB", "sum", 32));
   kernels.push_back(row_kernel<float, launch_cub<cub_max, float>>("CUB", "max", 32));
   kernels.push_back(row_kernel<CubPair, launch_cub<cub_argmax, CubPair>>("CUB", "argmax", 32));
+  kernels.back().most_elements = INT_MAX;  // it has where a row begins in an int, whatever the offsets are
 }

@@ -22,7 +22,9 @@ struct RowKernel {
   unsigned threads;  ///< of its elements, so many partial results are combined as a tree, of 16 or more each
   /// Queues it. Throws DeviceError if the device refuses a launch.
   void (*launch)(const float* in, void* out, const Matrix& matrix);
+  /// What it takes at most: of a row, and in all, with the gaps between rows.
   std::size_t most_width = std::numeric_limits<std::size_t>::max();
+  std::size_t most_elements = std::numeric_limits<std::size_t>::max();
 
   bool of_columns() const { return name == "columns"; }
 

@@ -207,7 +207,8 @@ ExitCode run(const RowStep& step, const CommandLine& line) {
                    device->memory());
     Measurement measurement(*device, matrix, line);
     for (const RowKernel& kernel : chosen.kind == DeviceKind::cuda ? *step.cuda : *step.emulated) {
-      if (kernel.operation != line.operation || matrix.width > kernel.most_width) continue;
+      if (kernel.operation != line.operation) continue;
+      if (matrix.width > kernel.most_width || matrix.elements() > kernel.most_elements) continue;
       if (!line.kernel.empty() && kernel.name != line.kernel) continue;
       const bool is_of_library = kernel.name == "CUB" || kernel.name == "header";
       if (is_of_library && matrix.elements() == 0) continue;  // it leaves something else of nothing
@@ -235,7 +236,8 @@ ExitCode run(const RowStep& step, const CommandLine& line) {
     }
   }
   if (results.empty())
-    throw UsageError(fmt::format("no kernel for {} takes this: see --kernel and --width", line.operation));
+    throw UsageError(
+        fmt::format("no kernel for {} takes this: see --kernel, --rows and --width", line.operation));
   json_file.write(results.dump(2) + '\n');
   return code;
 }
