@@ -121,6 +121,7 @@ int main() {
 """
 
 THRUST = """#include <iostream>
+#include <thrust/adjacent_difference.h>
 #include <thrust/device_vector.h>
 #include <thrust/execution_policy.h>
 #include <thrust/extrema.h>
@@ -161,6 +162,8 @@ int main() {
   thrust::transform(values.begin(), values.end(), keys.begin(), 2 * _1 % 4);
   auto ends = thrust::reduce_by_key(keys.begin(), keys.end(), values.begin(), heads.begin(), sums.begin());
   std::cout << ends.first - heads.begin() << ' ' << sums[0] << ' ' << heads[1] << std::endl;
+  thrust::adjacent_difference(keys.begin(), keys.end(), keys.begin(), [] __device__ (int a, int b) { return a - b; });
+  show(keys);
   thrust::exclusive_scan(values.begin(), values.end(), sums.begin(), 100);
   show(sums);
   thrust::device_vector<float> x(4), y(4, 3), z(4);
@@ -317,7 +320,8 @@ CASES = {
         RAND_OF_HOST, "", ["out of bounds in main: the host by curandGenerateUniform() writes 4-byte word 8196"],
         ("COUNT", "8200")),
     "Thrust": Case(THRUST.replace("COUNT", "values.size()"),
-                   "10 13 16 12 15 11 14 \n16 12 13 10 14 15 11 \n4 28 2\n100 116 128 141 151 165 180 \n166 48 10 91\n"
+                   "10 13 16 12 15 11 14 \n16 12 13 10 14 15 11 \n4 28 2\n0 0 2 -2 0 2 0 \n"
+                   "100 116 128 141 151 165 180 \n166 48 10 91\n"
                    "17 12 10 14 7 \n17 14 12 10 7 \n136\n", replaced=("ADD", "atomicAdd(sum, i)")),
     "Thrust's functor races": Case(THRUST.replace("COUNT", "values.size()"), "", ["race in element_of_algorithm"],
                                    ("ADD", "*sum += i")),

@@ -6,6 +6,7 @@
 #include <thrust/iterators.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace thrust {
 
@@ -210,15 +211,10 @@ O adjacent_difference(const P& policy, I first, I last, O result, F f = {}) {
   const std::size_t count = details::count_of(first, last);
   const auto from = details::raw(first);
   const auto to = details::raw(result);
-  details::each<F>(
+  // In one go, for the result may take the place of the elements.
+  details::once<F>(
       details::place("thrust::adjacent_difference", policy), count,
-      [from, to, f](std::ptrdiff_t i) mutable {
-        if (i == 0) {
-          to[i] = from[i];
-        } else {
-          to[i] = f(from[i], from[i - 1]);
-        }
-      },
+      [=] { return std::adjacent_difference(from, from + static_cast<std::ptrdiff_t>(count), to, f) - to; },
       details::in(from), details::out(to));
   return result + static_cast<std::ptrdiff_t>(count);
 }
