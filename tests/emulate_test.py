@@ -637,12 +637,12 @@ __global__ void producer(const int* in, int* out) {  // warp 0 fills, warp 1 emp
     }
   }
 }
-__global__ void copies(const int4* in, int* out) {
+__global__ void copies(const int4* __restrict__ in, int* out) {
   __shared__ int4 tile[64];
   asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], %2;\\n" ::"r"(address_of(tile + threadIdx.x)),
                "l"(in + threadIdx.x), "n"(16));
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(address_of(tile + 32 + threadIdx.x)),
-               "l"(in + threadIdx.x), "r"(threadIdx.x % 2 ? 4 : 0));
+  [&] { asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(address_of(tile + 32 + threadIdx.x)),
+                     "l"(in + threadIdx.x), "r"(threadIdx.x % 2 ? 4 : 0)); }();
   asm volatile("cp.async.commit_group;");
   asm volatile("cp.async.wait_group 0;");
   __syncthreads();

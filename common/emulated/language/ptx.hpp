@@ -285,6 +285,10 @@ template <Text word> void refuse() {
 /// Runs a program. \param cells  as many as it says.
 void run(std::span<const Instruction> program, std::uint64_t* cells);
 
+/// What a lambda captures of a `__restrict__` pointer is one, too, and no scalar to the library.
+template <typename T> struct Unrestricted { using Type = T; };
+template <typename T> struct Unrestricted<T* __restrict__> { using Type = T*; };
+
 template <Text constraint, typename T> struct Operand {
   static constexpr char letter = constraint.view().back();
   static constexpr std::size_t bytes = letter == 'h'                    ? 2
@@ -292,7 +296,7 @@ template <Text constraint, typename T> struct Operand {
                                        : letter == 'l' || letter == 'd' ? 8
                                        : letter == 'n'                  ? sizeof(T)
                                                                         : 0;
-  using Value = std::decay_t<T>;
+  using Value = typename Unrestricted<std::decay_t<T>>::Type;
   static_assert(bytes == sizeof(Value) && std::is_scalar_v<Value> &&
                     (letter == 'n' || std::is_floating_point_v<Value> == (letter == 'f' || letter == 'd')),
                 "asm: the type of an operand is not the one that its constraint says");
