@@ -935,7 +935,8 @@ void a();
 int main() { a(); k<<<1, 1>>>(); cudaDeviceSynchronize(); }
 """}, ["a.cu", "b.cu"], "12"),
     "a template with __restrict__": Case(
-        {"a.cu": """template <typename T> __global__ void k(const T* __restrict__ p, T* __restrict__ q) { *q = *p; }
+        {"a.cu": """template <typename T> __global__ void __maxnreg__(64) k(const T* __restrict__ p,
+                              T* __restrict__ q) { *q = *p; }
 int main() { int *p, *q; cudaMalloc(&p, 4); cudaMalloc(&q, 4); cudaMemset(p, 0, 4); k<<<1, 1>>>(p, q); }
 """}, ["a.cu"], said=["k: 1 launch"], unsaid=["error"]),
     "tables of virtual functions that the host has, too": Case(

@@ -17,6 +17,7 @@ IN_CODE = {
     "texture": "texture<float, 2> pixels;",
     "asm": "__global__ void k1() { asm volatile(__VERSION__); }",  # as it is where macros make the text
     "cuda::atomic": "struct Three { int a, b, c; }; __device__ cuda::atomic<Three> count;",
+    "__cluster_dims__": "__global__ void __cluster_dims__(2, 1, 1) k5() {}  void of_k5() { k5<<<2, 1>>>(); }",
     "<<<>>> in a kernel": "__global__ void k7() {}  __global__ void k8() { k7<<<1, 1>>>(); }",
 }
 OF_REWRITER = "<<<>>> in a kernel"

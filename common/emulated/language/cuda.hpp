@@ -69,6 +69,10 @@
 #endif
 #define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
+#define __maxnreg__(...)
+#define __cluster_dims__(...) \
+  __attribute__((unavailable( \
+      "__cluster_dims__: clusters are not modelled on the emulated device: let each block work by itself")))
 #define __grid_constant__  // parameters are constant here, too
 #ifdef __EMULATED_SPACES
 #define __managed__ __attribute__((aligned(16384)))

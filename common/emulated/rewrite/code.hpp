@@ -33,6 +33,10 @@ class Code {
   bool is_directive(std::size_t i) const { return i < size() && tokens_[i].type == TokenType::directive; }
   bool is_name(std::size_t i) const;
   bool is_alignment(std::size_t i) const { return is_any(i, {"alignas", "__align__", "__attribute__"}); }
+  /// Whether a kernel has it, with a list that is not that of its parameters.
+  bool is_kernel_attribute(std::size_t i) const {
+    return is_any(i, {"__launch_bounds__", "__maxnreg__", "__cluster_dims__"});
+  }
   bool opens(std::size_t i) const { return is_any(i, {"(", "[", "{"}); }
   bool closes(std::size_t i) const { return is_any(i, {")", "]", "}"}); }
   /// Whether punctuation that begins here spells this, without a gap.

@@ -131,7 +131,7 @@ void read_kernel(const Code& code, std::size_t word, Kernels& kernels) {
   if ((is_template && close > word) || code.scope_of(word) != Scope::file) return;
   std::size_t list = word;  // the "(" of the parameters
   while (list < code.size() && !code.is_any(list, {";", "{", "}", "="})) {
-    const bool is_specifier = code.is_alignment(list - 1) || code.is(list - 1, "__launch_bounds__");
+    const bool is_specifier = code.is_alignment(list - 1) || code.is_kernel_attribute(list - 1);
     if (code.is(list, "(") && code.is_name(list - 1) && !is_specifier) break;
     list = code.next(list);
   }
@@ -150,8 +150,8 @@ void read_kernel(const Code& code, std::size_t word, Kernels& kernels) {
     if (template_names.empty()) return;
     pointer += "<" + joined(template_names) + ">";
     std::size_t specifiers = close + 1;  // a requires clause may be before them
-    while (
-        !code.is_any(specifiers, {"__global__", "__launch_bounds__", "static", "inline", "extern", "void"}))
+    while (!code.is_kernel_attribute(specifiers) &&
+           !code.is_any(specifiers, {"__global__", "static", "inline", "extern", "void"}))
       ++specifiers;
     kernel.head = " " + code.source_of(begin, specifiers);
   } else {

@@ -163,7 +163,7 @@ class Rewriter {
         !code_.is_any(begin, {"friend", "template"}))
       code_.refuse(word, "a __global__ function is a member of a class: declare it outside of the class");
     for (std::size_t i = begin; i < code_.size() && !code_.is_any(i, {"{", ";"}); ++i) {
-      if (code_.is(i, "(") && code_.is_name(i - 1) && !code_.is(i - 1, "__launch_bounds__")) return;
+      if (code_.is(i, "(") && code_.is_name(i - 1) && !code_.is_kernel_attribute(i - 1)) return;
       if (code_.is_any(i, {"int", "float", "double", "bool", "char", "unsigned", "long"}))
         code_.refuse(word, "a __global__ function returns a value: it is void, and writes to memory");
       i = code_.group_end(i, code_.size());
