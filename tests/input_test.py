@@ -37,8 +37,11 @@ def sum_in_python(kind: str, data: str, seed: int, n: int) -> Sum:
     return [part for part, in parts] if len(parts) == 2 else float(parts[0][0])
 
 
-def test_the_page_has_each_type() -> None:
+def test_the_pages_have_each_type() -> None:
     assert [kind for kind, _ in ROWS] == list(ELEMENT_TYPES)
+    for page in ("docs/options.md", "common/explorer/README.md"):
+        text = (REPOSITORY / page).read_text()
+        assert not [kind for kind in ELEMENT_TYPES if f"`{kind}`" not in text], page
 
 
 @pytest.mark.parametrize("kind, cells", ROWS)

@@ -90,6 +90,11 @@ def test_the_one_that_no_compiler_accepts(bin_folder: Path, tmp_path: Path) -> N
     assert run(bin_folder, tmp_path, right)[:3] == ({0}, "128 ones: 128\n", [])
 
 
+def test_a_symptom_leads_to_each_pitfall() -> None:
+    symptoms = (REPOSITORY / "docs/symptoms.md").read_text("utf-8")
+    assert not [name for name in ROWS if f"(pitfalls/{name}.md)" not in symptoms]
+
+
 def test_each_kind_of_finding_has_a_pitfall() -> None:
     source = (REPOSITORY / "common/emulated/findings/finding.cpp").read_text("utf-8")
     rows = re.findall(r'case Fault::\w+: return {"([\w ]+)",\s+"(\w+)"};', source)

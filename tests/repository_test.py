@@ -37,6 +37,11 @@ def test_the_list_of_the_steps_is_complete() -> None:
             assert f'"{step.program}", "{title[1][0].lower()}{title[1][1:]}"' in main.read_text("utf-8"), step
 
 
+def test_the_tools_call_steps_by_their_names() -> None:
+    named = {name for tool in REPOSITORY.glob("tools/*.py") for name in re.findall(r'"(\d\d_\w+)"', tool.read_text())}
+    assert named and named <= {step.program for step in STEPS} | {"12_against_cub"}
+
+
 def test_step_shape() -> None:
     """A kernel fits a screen, main.cu differs by names only, and a step changes little: it is the lesson."""
     mains = [re.sub('"[^"]*"', "NAME", (step / "main.cu").read_text()) for step in LADDER]

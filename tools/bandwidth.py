@@ -132,16 +132,21 @@ def bytes_needed(folder: Path) -> float:
     return peak(folder) * LATENCY / clock(folder) / multiprocessors(folder)
 
 
+# Steps with as many bytes under way as the one before them, and those below which a thread asks for so many.
+AS_THE_ONE_BEFORE = "02_nondivergent", "03_sequential", "05_unroll_warp", "06_templated"
+OF_THREAD = {"04_first_add": 4, "09_vector_loads": 8, "11_bulk_copy": 64}
+
+
 def in_flight(folder: Path = H200) -> str:
     needed = bytes_needed(folder)
     rows = []
     for result in results.read(folder, "ladder"):
-        if result.block is None or result.step[:2] in ("02", "03", "05", "06"):
+        if result.block is None or result.step in AS_THE_ONE_BEFORE:
             continue
         blocks = min(THREADS // result.block, math.ceil(result.passes[0].blocks / multiprocessors(folder)))
         # What a thread asks for before it needs the first of it. For 11 the TMA asks: of its three stages with 32 KiB
         # each, two are under way while one is read.
-        of_thread = next((size for end, size in {"04": 4, "09": 8, "11": 64}.items() if result.step < end), None)
+        of_thread = next((size for end, size in OF_THREAD.items() if result.step < end), None)
         each = of_thread * result.block if of_thread else 2 * 2048 * 16
         rows.append([result.step, f"{blocks} × {result.block}", fixed(of_thread, 0), f"{blocks * each / 1024:.0f}",
                      f"{blocks * each / needed:.1f}", f"{result.bandwidth:.1f}", f"{result.percent_of_peak:.1f}"])

@@ -84,7 +84,7 @@ def kernels() -> list[Kernel]:
 
 def ring() -> str:
     """10 and 11 side by side."""
-    both = [kernel for kernel in kernels() if kernel.step < "12"]
+    both = [kernel for kernel in kernels() if kernel.step != STEPS[-1].name]
     return table([f"by nvcc {both[0].cuda}, for `int32`", *(kernel.step for kernel in both)], [
         ["registers per thread", *(kernel.registers for kernel in both)],
         ["instructions in the PTX", *(kernel.instructions for kernel in both)],
@@ -101,4 +101,4 @@ def of_package() -> str:
     return table([f"by nvcc {kernels()[0].cuda}, for `int32`", *names], [
         [f"`{kernel.name}`", kernel.registers, *(kernel.counts[name] for name in shown),
          " ".join(f"`{word}`" for word in kernel.launched_ahead) or None]
-        for kernel in kernels() if kernel.step >= "12"], "lrrrl")
+        for kernel in kernels() if kernel.step == STEPS[-1].name], "lrrrl")

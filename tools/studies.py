@@ -5,16 +5,18 @@ Where a cell has one figure for each card, they stand in the order of CARDS: H20
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any
 
 from tools import bandwidth, documented_tables, pages, results
+from tools.command_line import ELEMENT_TYPES
 from tools.markdown import count_text, fixed, table
 from tools.results import CARDS, H100, Result
 
 # The files of the sweeps, and the key of a result that was swept over.
 BY_BLOCK, BY_SIZE, BY_TYPE = ("sweep_block", "block"), ("sweep_size", "elements"), ("sweep_type", "type")
 BLOCKS = (32, 64, 128, 256, 512, 1024)
-BYTES = {"float32": 4, "int64": 8, "float64": 8, "complex64": 8, "complex128": 16}
+BYTES = {name: int(name.lstrip(ascii_lowercase)) // 8 for name in ELEMENT_TYPES}
 BLOG = "2025_blog_rtx3090"
 # A doubling of the elements that takes so many times as long counts as linear.
 LINEAR = 1.9
@@ -154,7 +156,8 @@ def small_inputs() -> str:
     return table(["one core of the CPU: µs", *map(count_text, sizes)], [
         ["00_cpu_serial", *(f"{core[size]:.1f}" for size in sizes)]]) + "\n" + of_both(
             " µs", BY_SIZE, {count_text(size): size for size in sizes}, lambda sweep, size: f"{sweep[size].us:.1f}",
-            lambda step: step[:2] in ("01", "04", "07", "09", "10", "11", "12"))
+            lambda step: step in ("01_interleaved", "04_first_add", "07_cascade", "09_vector_loads", "10_single_pass",
+                                  "11_bulk_copy", "12_any_operation"))
 
 
 def element_type() -> str:
@@ -163,7 +166,8 @@ def element_type() -> str:
         each, of_int32 = (result.median_ms / result.elements for result in (sweep[name], sweep["int32"]))
         return f"{each / of_int32:.2f}"
 
-    return of_both(" × int32's time", BY_TYPE, {f"{name}, {size} bytes": name for name, size in BYTES.items()}, times)
+    columns = {f"{name}, {BYTES[name]} bytes": name for name in sorted(ELEMENT_TYPES[1:], key=BYTES.__getitem__)}
+    return of_both(" × int32's time", BY_TYPE, columns, times)
 
 
 def beside_jax() -> str:

@@ -14,7 +14,7 @@ from typing import Any
 import made_up_results
 import pytest
 
-from tools import plot, results, rounding
+from tools import plot, results, rounding, studies
 from tools.command_line import REPOSITORY, BadUsage
 
 pytestmark = pytest.mark.skipif(find_spec("matplotlib") is None, reason="there is no matplotlib here")
@@ -108,6 +108,10 @@ def test_texts_are_large_enough_on_a_phone(svg: Path) -> None:
     [width] = re.findall('<svg [^>]*width="([0-9.]+)"', text)
     sizes = [float(size) for size in re.findall(r"font: [^;]*?([0-9.]+)px", text)]
     assert len(sizes) > 10 and min(sizes) * 358 / float(width) >= 11
+
+
+def test_a_type_of_each_size_is_drawn() -> None:
+    assert {studies.BYTES[kind] for kind in plot.TYPES} == set(studies.BYTES.values())
 
 
 def test_each_committed_figure_is_on_a_page() -> None:

@@ -127,6 +127,13 @@ def test_the_pages_of_the_course_lead_on_as_their_chapters_have_them(tmp_path: P
         assert site.text_of(page).rstrip("\n").rpartition("\n")[2] == " · ".join(links), page
 
 
+def test_a_link_that_begins_with_a_number_leads_to_that_step(tmp_path: Path) -> None:
+    pages = {page: site.text_of(page) for page in site.Site(tmp_path).pages}
+    links = [(page, *found) for page, text in pages.items()
+             for found in re.findall(r"\[(\d\d)\b[^]\n]*\]\([^)#\n]*?\b(\d\d)_\w+/", text)]
+    assert len(links) > 200 and not [link for link in links if link[1] != link[2]]
+
+
 needs_all = pytest.mark.skipif(not site.installed(), reason="what `python3 -m tools site` takes is not here")
 
 
