@@ -73,6 +73,7 @@ COUNTERPARTS = """#include <cstdio>
 __device__ int count = 3;
 thread_local int own = 1;
 static __device__ __managed__ int both = 7;
+namespace { __managed__ struct { int calls; } counted; }
 __constant__ int two[2];
 using Operation = int (*)(int);
 __device__ int twice(int x) { return two[1] * x; }
@@ -84,6 +85,7 @@ template <typename T> struct Held {
 };
 template <typename F> __global__ void call(F f, Operation operation, int x) {
   count += Held<int>(f(operation(x))).value;
+  ++counted.calls;
 }
 int main() {
   std::vector<int> none(own);
@@ -95,7 +97,7 @@ int main() {
   call<<<1, 1>>>([=] __device__(int x) { return base + x; }, operation, 21);
   int result;
   cudaMemcpyFromSymbol(&result, count, sizeof result);
-  std::printf("%d %d\\n", result, both);
+  std::printf("%d %d %d\\n", result, both, counted.calls);
 }
 """
 # What a kernel does that has no place there, by the first of the program's arguments.
@@ -849,8 +851,8 @@ a: 2 findings in 9 launches
          "z.cpp": "int twice(int n) { return 2 * n; }"},
         ["x/a.cu", "y/a.cu", "z.cpp", "-DN=3", "-O3", "-arch=sm_90", "-gencode", "arch=compute_80,code=sm_80",
          "-Xcompiler", "-Wall,-Wextra,-Werror", "--extended-lambda", "-lineinfo", "-lm"], code=6, said=["k: 1 launch"]),
-    "what host and device have, each or both": Case({"a.cu": COUNTERPARTS}, ["a.cu"], "55 8\n", said=["call: 1 launch"],
-                                                    unsaid=["note"]),
+    "what host and device have, each or both": Case({"a.cu": COUNTERPARTS}, ["a.cu"], "55 8 1\n",
+                                                    said=["call: 1 launch"], unsaid=["note"]),
     "the host's accesses": Case(
         {"a.cu": HOST_ACCESS}, ["a.cu"], "-1\n3\n7\n4 7\n3\n2\n3\n", 1,
         said=["a.cu:12:", "host access in main: the host reads 4-byte word 5 of a global buffer (10 words)",
@@ -1048,6 +1050,8 @@ NO_PROGRAMS = {
                    "asm: the type of an operand is not the one"),
     "assembly": ('__global__ void k() { asm("x;"); }',
                  "assembly.cu:1:66: error: static assertion failed: asm: x is not modelled on the emulated device"),
+    "managed": ("namespace { struct S { int x; }; }\n__managed__ S s;\n__global__ void k() { s.x = 1; }\nint main() {}",
+                "__managed__ s: its type is in an unnamed namespace"),
     "name": ("int main() { return one; }", "name.cu:1:21: error: ‘one’ was not declared"),
     "function": ("void one(); int main() { one(); }", "function.cu:1: undefined reference to `one()'"),
 }

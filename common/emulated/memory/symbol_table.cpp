@@ -49,7 +49,7 @@ std::vector<Symbol> symbols_of(const char* path) {
     if (!is_defined || type == STT_FILE || type == STT_SECTION) continue;
     symbols.push_back({string_at(table->sh_link, symbol.st_name), symbol.st_value, symbol.st_size,
                        type == STT_OBJECT, string_at(header.e_shstrndx, sections[symbol.st_shndx].sh_name),
-                       sections[symbol.st_shndx].sh_addralign});
+                       sections[symbol.st_shndx].sh_addralign, ELF64_ST_BIND(symbol.st_info) == STB_LOCAL});
   }
   return symbols;
 }

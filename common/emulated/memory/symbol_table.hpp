@@ -18,6 +18,7 @@ struct Symbol {
   bool is_variable;
   std::string_view section;
   std::size_t alignment;  ///< of the section
+  bool is_local;          ///< no other file knows it
 
   bool is_of_device() const { return std::string_view{name}.ends_with(device_suffix); }
   /// That of its counterpart, too.

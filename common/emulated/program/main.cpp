@@ -204,11 +204,15 @@ class Build {
                                      "--remove-section=.rela.init_array"};
     std::set<std::string> known;
     for (const std::string& object : device_objects_) {
-      for (const auto& [name, value, bytes, is_variable, section, alignment] :
-           __emulated::symbols_of(object.c_str())) {
+      for (const __emulated::Symbol& symbol : __emulated::symbols_of(object.c_str())) {
+        const std::string name = symbol.name;
         if (!known.insert(name).second) continue;
-        if (section == __emulated::managed_section) {
-          options.push_back(std::string{"--weaken-symbol="} + name);
+        if (symbol.section == __emulated::managed_section) {
+          if (symbol.is_local)
+            throw std::runtime_error{"emulate: error: __managed__ " +
+                                     (name.starts_with("_Z") ? __emulated::demangled(symbol.name) : name) +
+                                     ": its type is in an unnamed namespace: define the type outside of one"};
+          options.push_back("--weaken-symbol=" + name);
         } else {
           list << name << ' ' << name << __emulated::device_suffix << '\n';
         }

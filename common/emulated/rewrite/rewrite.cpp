@@ -1,7 +1,9 @@
 #include "emulated/rewrite/rewrite.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -197,11 +199,19 @@ class Rewriter {
     }
   }
 
-  /// Host and device share it: it has a name that both know.
+  /// Host and device share it: it has a name that both know, and so have its type and its namespaces.
   void make_common(std::size_t word) {
-    for (std::size_t i = code_.statement_begin(word); i < code_.size() && !code_.is_any(i, {";", "=", "{"});
-         ++i)
+    const std::string name = " __emulated_unnamed_" + std::to_string(std::hash<std::string_view>{}(source_));
+    std::size_t i = code_.statement_begin(word);
+    for (; i < code_.size() && !code_.is_any(i, {";", "=", "{"}); ++i)
       if (code_.is(i, "static")) remove(i, i);
+    if (code_.is(i, "{") && code_.is_any(i - 1, {"struct", "class", "union"}))
+      insert(code_[i - 1].end(), name + "_" + std::to_string(i));
+    for (std::size_t brace = code_.enclosing(word); brace != none; brace = code_.enclosing(brace)) {
+      if (!code_.is(brace - 1, "namespace") || !named_.insert(brace).second) continue;
+      insert(code_[brace - 1].offset, "inline ");
+      insert(code_[brace - 1].end(), name);
+    }
   }
 
   /// Returns the declaration's last token.
@@ -332,6 +342,7 @@ class Rewriter {
   std::vector<Edit>& edits_;
   std::set<std::string_view>& shared_in_file_;  ///< names of shared variables outside of functions
   Kernels kernels_;
+  std::set<std::size_t> named_;                  ///< the "{" of namespaces that have got a name
   std::set<std::string_view> has_counterparts_;  ///< the names of those that a launch has needed
 };
 
