@@ -846,7 +846,7 @@ a: 2 findings in 9 launches
     "the same by -I": Case({"src/a.cu": USES_HEADER, "include/kernels/fill.cuh": HEADER},
                            ["src/a.cu", "-I", "include"], "1\n"),
     "two files of one name, and C++": Case(
-        {"x/a.cu": "__global__ void k() {}\nvoid launch() { k<<<2, 32>>>(); }",
+        {"x/a.cu": "extern \"C\" __global__ void k() {}\nvoid launch() { k<<<2, 32>>>(); }",
          "y/a.cu": "void launch();\nint twice(int);\nint main() { launch(); return twice(N); }",
          "z.cpp": "int twice(int n) { return 2 * n; }"},
         ["x/a.cu", "y/a.cu", "z.cpp", "-DN=3", "-O3", "-arch=sm_90", "-gencode", "arch=compute_80,code=sm_80",

@@ -25,7 +25,7 @@ std::string name_in_source(std::string_view function) {
     if (c == '<') ++depth;
     if (depth == 0) {
       // "(anonymous namespace)::" begins like a parameter list, and ends like any other scope.
-      if (c == '(' && !name.empty()) break;
+      if ((c == '(' || c == '.') && !name.empty()) break;
       const bool is_of_name = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
       if (is_of_name) {
         name += c;
