@@ -730,6 +730,22 @@ int main() {
 }
 """
 
+# Behind the barrier all is right.
+NARROW_ATOMICS = """#include <cuda/atomic>
+__global__ void k(int* out) {
+  __shared__ int own;
+  if (threadIdx.x == 0) own = 0;
+  atomicAdd_block(&out[0], 1);
+  cuda::atomic_ref<int, cuda::thread_scope_block>{out[1]}.fetch_add(1, cuda::memory_order_relaxed);
+  asm volatile("red.relaxed.cta.global.add.s32 [%0], 1;" ::"l"(out + 2) : "memory");
+  __syncthreads();
+  atomicAdd_block(&own, 1);
+  atomicAdd_block(&out[4 + blockIdx.x], 1);
+  __syncthreads();
+  atomicAdd(&out[3], own);
+}
+int main() { int* out; cudaMalloc(&out, 24); cudaMemset(out, 0, 24); k<<<2, 32>>>(out); }
+"""
 # libcu++'s words: a flag between blocks, a lock, one in shared memory, and the host's.
 ORDERED = """#include <cuda/std/atomic>
 #include <cstdio>
@@ -987,6 +1003,9 @@ int main() { int *out, host;
     "atomic objects whose order is missing": Case(
         {"a.cu": ORDERED.replace("store(true, cuda::memory_order_release", "store(true, cuda::memory_order_relaxed")},
         ["--quiet", "a.cu"], "57 15.5 39\n", 1, said=["race in k"]),
+    "atomics that are so within their block only": Case({"a.cu": NARROW_ATOMICS}, ["--quiet", "a.cu"], code=1, said=[
+        *(f"a.cu:{place}: race in k: thread 0 of block 0 atomically updates" for place in ("5", "6:59", "7")),
+        "`thread_scope_block`", "a: 3 findings in 1 launch"]),
     "a static array of the host's": Case(
         {"a.cu": "int h[32];\n__global__ void k(int* p) { p[threadIdx.x] = 1; }\nint main() { k<<<1, 32>>>(h); }\n"},
         ["a.cu"], code=1, said=["out of bounds in k", "the host's variable h"]),

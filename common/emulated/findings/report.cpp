@@ -212,6 +212,12 @@ Advice advice_between_blocks(const FaultRecord& seen, const Records& all) {
       seen.fences_in_vain ? "; in a lock, open it by an atomic behind the fence, such as `atomicExch()`"
       : seen.asks         ? "; in a lock, put a `__threadfence()` before the atomic that opens it"
                           : "";
+  if (does(lower, Operation::atomic) && does(higher, Operation::atomic)) {
+    return {
+        "an operation of a block's scope, as by `_block` or `thread_scope_block`, is atomic within its block "
+        "only: take the device's",
+        "add_without_an_atomic"};
+  }
   if (is_of_an_update(seen, all)) {
     return {"use an atomic, such as `atomicAdd()`, in place of the read and the write" + in_a_lock,
             "add_without_an_atomic"};

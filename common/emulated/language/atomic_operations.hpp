@@ -17,6 +17,9 @@ namespace __emulated {
 /// found, or nullptr.
 void begin_atomic(const void* address, std::size_t bytes, const void* expected);
 
+/// The thread's next atomic operation is one to its own block only.
+void narrow_next_atomic();
+
 /// The kernel works together with the host on its way, which need not wait for its end.
 void meet_host();
 
@@ -136,6 +139,7 @@ __EMULATED_INLINE float4 atomicAdd(float4* address, float4 value) {
 #define __EMULATED_SCOPES(name)                                                                \
   template <typename... Arguments>                                                             \
   __EMULATED_INLINE auto name##_block(Arguments... arguments)->decltype(name(arguments...)) {  \
+    __emulated::narrow_next_atomic();                                                          \
     return name(arguments...);                                                                 \
   }                                                                                            \
   template <typename... Arguments>                                                             \

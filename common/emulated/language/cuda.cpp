@@ -123,6 +123,7 @@ void begin_ordered(const void* address, std::size_t bytes, bool stores) {
                                  stores ? Operation::store : Operation::load);
 }
 
+void narrow_next_atomic() { Block::running()->narrow_next_atomic(); }
 void meet_host() { host_order().meet_kernel(); }
 
 void refuse_misaligned(const void* address, std::size_t bytes, bool stores) {

@@ -81,11 +81,11 @@ class Call {
     return has("shared") || has("shared::cta") ? shared(i) : pointer(i);
   }
 
-  void tell() const {
-    block.fence(has("cta") || has("cluster") ? FenceScope::block : FenceScope::device, from.call_site);
-  }
+  bool is_for_block() const { return has("cta") || has("cluster"); }
+  void tell() const { block.fence(is_for_block() ? FenceScope::block : FenceScope::device, from.call_site); }
   /// What a release does before its access, and what an acquisition does behind it.
   void release() const {
+    if (is_for_block()) block.narrow_next_atomic();
     if (has("release") || has("acq_rel")) tell();
   }
   void acquire() const {

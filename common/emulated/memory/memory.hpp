@@ -93,8 +93,9 @@ struct Access {
       nullptr;                    ///< the frame of the function there; of an atomic operation it is not known
   bool may_have_padding = false;  ///< a struct's: bytes after the first member may be nobody's
   bool is_volatile = false;
-  bool is_copied = false;    ///< an asynchronous copy stores
-  bool only_stores = false;  ///< what orders as an atomic operation
+  bool is_copied = false;     ///< an asynchronous copy stores
+  bool only_stores = false;   ///< what orders as an atomic operation
+  bool is_for_block = false;  ///< an atomic operation that is one to the own block only
 
   /// Whether so many bytes from its beginning on may be padding, which a copy reads though nothing writes it, or are not read.
   bool may_be_padding(std::size_t offset) const {

@@ -24,7 +24,8 @@ class AccessKind {
     // The same since the block has last told others:
     just_follows_atomic = 32,
     just_follows_write = 64,
-    follows_fence = 128  ///< the thread knows of a fence of its block that reaches the device
+    follows_fence = 128,  ///< the thread knows of a fence of its block that reaches the device
+    is_for_block = 256    ///< an atomic operation that is one to its block only
   };
 
   AccessKind() = default;
@@ -32,7 +33,7 @@ class AccessKind {
   AccessKind(const Access& access, unsigned mask, unsigned flags)
       : call_site_{access.call_site},
         bits_{static_cast<unsigned>(access.operation) | static_cast<unsigned>(access.bytes) << 8 |
-              mask << 16 | flags << 24} {}
+              mask << 16 | std::uint64_t{flags} << 24} {}
 
   const void* call_site() const { return call_site_; }
   Operation operation() const { return static_cast<Operation>(bits_ & 0xff); }
@@ -41,6 +42,10 @@ class AccessKind {
   bool has(Flag flag) const { return (bits_ >> 24 & flag) != 0; }
   void add(Flag flag) { bits_ |= std::uint64_t{flag} << 24; }
   void remove(Flag flag) { bits_ &= ~(std::uint64_t{flag} << 24); }
+  /// Whether it and one of another block can be a race, if nothing orders them.
+  bool can_race_across(const AccessKind& other) const {
+    return can_race(operation(), other.operation()) || has(is_for_block) || other.has(is_for_block);
+  }
   bool writes() const { return operation() != Operation::load; }
 
   auto operator<=>(const AccessKind&) const = default;

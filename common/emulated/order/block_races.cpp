@@ -164,6 +164,7 @@ template <bool is_shared>
   const std::ptrdiff_t before = begin + at - access.address;
   const bool may_be_padding = access.may_be_padding(before > 0 ? static_cast<std::size_t>(before) : 0);
   unsigned flags = (access.is_volatile ? AccessKind::is_volatile : 0U) |
+                   (access.is_for_block ? AccessKind::is_for_block : 0U) |
                    (order_.knows_atomics(thread) ? AccessKind::knows_atomics : 0U) |
                    (order_.has_device_fence(thread) ? AccessKind::follows_fence : 0U);
   ShadowWord& shadow =

@@ -91,7 +91,9 @@ AccessKind GridRaces::check(const PackedHistory& history, const Addition& added,
   AccessKind kind = kinds_[access.kind];
   const GridThread by{added.first.block, added.first.thread + access.thread + (word >> added.shift)};
   const HappensBefore::Others& others = added.order.others(by.thread);
-  const auto is_atomic = [](const AccessKind& each) { return each.operation() == Operation::atomic; };
+  const auto is_atomic = [](const AccessKind& each) {
+    return each.operation() == Operation::atomic && !each.has(AccessKind::is_for_block);
+  };
   const auto is_write = [](const AccessKind& each) { return each.writes(); };
   const std::uint32_t own_atomic = kind.has(AccessKind::just_follows_atomic) ? additions_
                                    : kind.has(AccessKind::follows_atomic)
@@ -109,7 +111,7 @@ AccessKind GridRaces::check(const PackedHistory& history, const Addition& added,
     // An atomic operation needs no release to be seen by the next on the same word.
     is_told = is_told || (is_atomic(other) && entry.added < own_atomic);
     if (is_told && other.writes()) kind.remove(AccessKind::unwritten);
-    if (!can_race(kind.operation(), other.operation())) return;
+    if (!kind.can_race_across(other)) return;
     const bool is_seen = kind.operation() != Operation::load || kind.has(AccessKind::is_volatile) ||
                          entry.added < own_write || others.fenced.knows(entry.block, thread, entry.moment);
     if (is_told && is_seen) return;
@@ -267,12 +269,13 @@ bool GridRaces::is_written(const PackedHistory& history) const {
   return any_kind_in(history, [](const AccessKind& kind) { return kind.writes(); });
 }
 
-/// Whether one of the two has a write, and one what is no atomic or has found nothing.
+/// Whether one of the two has a write, and one what is no atomic to the other or has found nothing.
 bool GridRaces::may_conflict(const PackedHistory& history, unsigned set) const {
   if (history.form() == Form::empty) return false;
   const auto writes = [](const AccessKind& kind) { return kind.writes(); };
   const auto matters = [](const AccessKind& kind) {
-    return kind.operation() != Operation::atomic || kind.has(AccessKind::unwritten);
+    return kind.operation() != Operation::atomic || kind.has(AccessKind::unwritten) ||
+           kind.has(AccessKind::is_for_block);
   };
   return (any_kind_in(set, writes) || any_kind_in(history, writes)) &&
          (any_kind_in(set, matters) || any_kind_in(history, matters));

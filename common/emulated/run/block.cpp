@@ -397,6 +397,7 @@ void Block::begin_atomic(const void* address, std::size_t bytes, const void* cal
   const auto* const begin = static_cast<const std::byte*>(address);
   Access update{Operation::atomic, begin, bytes, call_site};
   update.only_stores = counted == Operation::store;
+  update.is_for_block = std::exchange(next_atomic_is_for_block_, false) && counted != Operation::load;
   {
     const AtWork at_work{*this};
     observers_.call(scheduler_.current());

@@ -142,6 +142,7 @@ class alignas(128) Block {
   /// the value where it stores another one; else nullptr. \param counted  as what: PTX's `ld.acquire` is a load.
   void begin_atomic(const void* address, std::size_t bytes, const void* call_site, const void* expected,
                     Operation counted = Operation::atomic);
+  void narrow_next_atomic() { next_atomic_is_for_block_ = true; }
 
  private:
   /// What a thread has last waited for; it may have gone on since.
@@ -298,6 +299,7 @@ class alignas(128) Block {
   std::size_t launch_number_ = 0;
   bool takes_turns_ = false;  ///< with other blocks, rather than in their order
   bool has_turn_ = false;     ///< to run atomic operations on global memory
+  bool next_atomic_is_for_block_ = false;
   std::uint64_t random_ = 0;
   std::size_t pauses_ = 0;                  ///< to let others run
   Halt halt_ = Halt::ended;                 ///< why it is about to leave the host thread to others
