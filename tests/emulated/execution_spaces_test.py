@@ -82,6 +82,7 @@ LINES = ([(f"__global__ void in{i}(int* p) {{ {line} }}", said) for i, (line, sa
 LAMBDA = "int main() { int* p = nullptr; apply<<<1, 1>>>([](int x) { return x + 1; }, p); }\n"
 # What both take.
 ACCEPTED = HEADERS + """
+#include <math_constants.h>
 struct Plain { int v = 4; };
 struct Made { int v; __device__ Made(int x) : v(x) {} __device__ ~Made() {} };
 struct Held { Made first{1}; Plain second; };
@@ -135,6 +136,7 @@ __global__ void everything(int* p, float* f, const char* text) {
   *p += either(1);
   *p += also(2) + lenient(3) + size + odd[*p] + even[*p] + counter + chosen(1) + Limits::most + of_c(1) + forced(1);
   *f = *pointer(f) + ratio + exact + std::sqrt(*f) + std::abs(*f) + std::floor(*f) + powf(*f, 2) + std::move(*f);
+  *f += CUDART_INF_F + CUDART_NAN + CUDART_MAX_NORMAL_F + CUDART_PI;
   *p += apart(steps[*p & 1]) + min(*p, 3) + max(*p, 3u) + abs(*p) + (int)clock() + __popc(*p) + atomicAdd(p, 1);
   for (int i : {1, 2}) *p += i;
   int* own = new int[2];

@@ -4,16 +4,15 @@
 
 #include <cuda_runtime.h>
 
-#include <limits>
 #include <numbers>
 
 #define __MATH_CONSTANTS_H__
 
 // Macros, as those of CUDA are.
-#define CUDART_INF_F std::numeric_limits<float>::infinity()
-#define CUDART_NAN_F std::numeric_limits<float>::quiet_NaN()
-#define CUDART_MIN_DENORM_F std::numeric_limits<float>::denorm_min()
-#define CUDART_MAX_NORMAL_F std::numeric_limits<float>::max()
+#define CUDART_INF_F __builtin_inff()
+#define CUDART_NAN_F __builtin_nanf("")
+#define CUDART_MIN_DENORM_F __FLT_DENORM_MIN__
+#define CUDART_MAX_NORMAL_F __FLT_MAX__
 #define CUDART_NEG_ZERO_F -0.0F
 #define CUDART_ZERO_F 0.0F
 #define CUDART_ONE_F 1.0F
@@ -33,8 +32,8 @@
 #define CUDART_2_OVER_PI_F (2 * std::numbers::inv_pi_v<float>)
 #define CUDART_SQRT_2OVERPI_F 0.79788456080286535588F
 #define CUDART_TWO_TO_23_F 8388608.0F
-#define CUDART_INF std::numeric_limits<double>::infinity()
-#define CUDART_NAN std::numeric_limits<double>::quiet_NaN()
+#define CUDART_INF __builtin_inf()
+#define CUDART_NAN __builtin_nan("")
 #define CUDART_NEG_ZERO -0.0
 #define CUDART_ZERO 0.0
 #define CUDART_ONE 1.0
