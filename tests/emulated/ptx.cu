@@ -41,6 +41,16 @@ __device__ unsigned address_of(const void* shared) {
         : letter(static_cast<T>(a)), letter(static_cast<T>(b)), letter(static_cast<T>(c))); \
     expect<T>(ptx, found, expected);                                                        \
   }
+// Numbers of two words, the lower one first.
+#define PARTS(ptx, a, b, expected)                                               \
+  {                                                                              \
+    unsigned low, high;                                                          \
+    asm(ptx                                                                      \
+        : "=r"(low), "=r"(high)                                                  \
+        : "r"(static_cast<unsigned>(a)), "r"(static_cast<unsigned>((a) >> 32)),  \
+          "r"(static_cast<unsigned>(b)), "r"(static_cast<unsigned>((b) >> 32))); \
+    expect<Word>(ptx, Word{high} << 32 | low, expected);                         \
+  }
 // The result, and operands of another type.
 #define OTHER(ptx, letter, T, of, From, a, expected)                    \
   {                                                                     \
@@ -94,6 +104,15 @@ __global__ void arithmetic(int seven, float half_of_five) {
   TWO("mul.rn.f64", "d", double, half_of_five, 3, 7.5)
   THREE("mad.lo.s32", "r", int, a, b, 100, 79)
   THREE("mad.hi.u32", "r", unsigned, ~0U, seven, 10, 16)
+  const Word first = 7ULL << 32 | 0xFFFFFFF0, second = 3ULL << 32 | 0xFFFFFFFE;
+  const Word product = 0xFFFFFFF0ULL * 0xFFFFFFFEULL;
+  PARTS("add.cc.u32 %0, %2, %4; addc.u32 %1, %3, %5;", first, second, first + second)
+  PARTS("sub.cc.u32 %0, %2, %4; subc.u32 %1, %3, %5;", first, second, first - second)
+  PARTS("mad.lo.cc.u32 %0, %2, %4, %2; madc.hi.u32 %1, %2, %4, %5;", first, second,
+        product + 0xFFFFFFF0 + (3ULL << 32))
+  PARTS("mad.hi.cc.u32 %0, %2, %4, %2; madc.lo.u32 %1, %2, %4, %3;", first, second, 40ULL << 32 | 0xFFFFFFDE)
+  TWO("add.cc.u64 %0, %1, %1; addc.cc.u64", "l", Word, ~0ULL, 5, 5)
+  TWO("sub.cc.s64 %0, %2, %1; subc.s64", "l", Long, 5, 3, 1)
   THREE("fma.rn.f32", "f", float, 1 + 0x1p-12F, 1 - 0x1p-12F, -1, -0x1p-24F)
   THREE("fma.rn.f64", "d", double, 1 + 0x1p-30, 1 - 0x1p-30, -1, -0x1p-60)
   THREE("mad.rn.f32", "f", float, half_of_five, 2, 1, 6)

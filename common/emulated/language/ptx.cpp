@@ -304,6 +304,39 @@ void multiply_wide(Call& call) {
                     (call.is.count == 3 ? 0 : call.word(3U)));
   });
 }
+
+/// What an instruction with `cc` carries to the next one of its thread. No other thread runs in between.
+thread_local std::uint64_t carried = 0;
+
+/// Of a value the bits of one number.
+Unsigned128 part(const Call& call, Unsigned128 value) {
+  return value & ~std::uint64_t{} >> (64 - call.type().bits);
+}
+/// \param operation  on as many bits as a product has.
+template <typename Operation> void compute_part(Call& call, const Operation& operation) {
+  const Unsigned128 whole = operation(part(call, call.word(1U)), part(call, call.word(2U)));
+  call.set(0, static_cast<std::uint64_t>(part(call, whole)));
+  if (call.has("cc")) carried = static_cast<std::uint64_t>(whole >> call.type().bits) & 1;
+}
+void add_part(Call& call, std::uint64_t carry) {
+  compute_part(call, [=](Unsigned128 a, Unsigned128 b) { return a + b + carry; });
+}
+void subtract_part(Call& call, std::uint64_t borrow) {
+  compute_part(call, [=](Unsigned128 a, Unsigned128 b) { return a - b - borrow; });
+}
+void multiply_part(Call& call, std::uint64_t carry) {
+  compute_part(call, [&](Unsigned128 a, Unsigned128 b) {
+    const Unsigned128 product = call.has("hi") ? a * b >> call.type().bits : part(call, a * b);
+    return product + part(call, call.word(3U)) + carry;
+  });
+}
+void add_low(Call& call) { add_part(call, 0); }
+void add_on(Call& call) { add_part(call, carried); }
+void subtract_low(Call& call) { subtract_part(call, 0); }
+void subtract_on(Call& call) { subtract_part(call, carried); }
+void multiply_low(Call& call) { multiply_part(call, 0); }
+void multiply_on(Call& call) { multiply_part(call, carried); }
+
 void divide(Call& call) {
   compute(call, [&]<typename T>(T a, T b) {
     require_quotient(call, a, b);

@@ -59,6 +59,8 @@ struct Instruction {
 // ---- the table ----
 
 void move(Call&), add(Call&), subtract(Call&), multiply(Call&), multiply_high(Call&), multiply_wide(Call&);
+void add_low(Call&), add_on(Call&), subtract_low(Call&), subtract_on(Call&), multiply_low(Call&),
+    multiply_on(Call&);
 void divide(Call&), remainder(Call&), least(Call&), greatest(Call&), absolute(Call&), negate(Call&);
 void square_root(Call&), reciprocal(Call&), reciprocal_root(Call&), power_of_two(Call&), logarithm(Call&);
 void sine(Call&), cosine(Call&), tanh(Call&), both(Call&), either(Call&), differing(Call&), inverted(Call&);
@@ -112,6 +114,12 @@ constexpr Row rows[] = {
     {"mad.wide", "s16 s32 u16 u32", "", multiply_wide},  // `a * b + c` of twice the bits
     {"mad", "f32 f64", "rn ftz", multiply},  // `fma(a, b, c)`
     {"fma", of_reals, "rn ftz", multiply},  // `fma(a, b, c)`
+    {"add", "s32 s64 u32 u64", "cc", add_low},  // of numbers of many words the lowest: what it carries is for the next
+    {"addc", "s32 s64 u32 u64", "cc", add_on},  // the others
+    {"sub", "s32 s64 u32 u64", "cc", subtract_low},  // the same
+    {"subc", "s32 s64 u32 u64", "cc", subtract_on},  // the same
+    {"mad", "u32 u64", "lo hi cc", multiply_low},  // the same
+    {"madc", "u32 u64", "lo hi cc", multiply_on},  // the same
     {"div", "s16 s32 s64 u16 u32 u64 f32 f64", "rn approx full ftz", divide},  // `a / b`
     {"rem", of_integers, "", remainder},  // `a % b`
     {"min", of_numbers, "ftz", least},  // `min()`, `fmin()`
