@@ -123,6 +123,7 @@ int main() {
 THRUST = """#include <iostream>
 #include <thrust/adjacent_difference.h>
 #include <thrust/device_vector.h>
+#include <thrust/distance.h>
 #include <thrust/execution_policy.h>
 #include <thrust/extrema.h>
 #include <thrust/for_each.h>
@@ -161,7 +162,7 @@ int main() {
   show(values);
   thrust::transform(values.begin(), values.end(), keys.begin(), 2 * _1 % 4);
   auto ends = thrust::reduce_by_key(keys.begin(), keys.end(), values.begin(), heads.begin(), sums.begin());
-  std::cout << ends.first - heads.begin() << ' ' << sums[0] << ' ' << heads[1] << std::endl;
+  std::cout << thrust::distance(heads.begin(), ends.first) << ' ' << sums[0] << ' ' << heads[1] << std::endl;
   thrust::adjacent_difference(keys.begin(), keys.end(), keys.begin(), [] __device__ (int a, int b) { return a - b; });
   show(keys);
   thrust::exclusive_scan(values.begin(), values.end(), sums.begin(), 100);

@@ -11,6 +11,8 @@
 
 namespace thrust {
 
+using std::advance, std::distance, std::next, std::prev;
+
 template <typename T> class device_ptr;
 
 /// An element of the device's memory.
