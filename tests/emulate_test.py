@@ -365,8 +365,14 @@ int main() {
 """
 RUNTIME = """#include <cstdio>
 #include <cstdlib>
+#include <cuda/std/complex>
 #include <cuda_profiler_api.h>
-__global__ void add(int* out, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) out[i] += 1; }
+__constant__ int by;
+__global__ void add(int* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const cuda::std::complex<float> turn{0, 1};
+  if (i < n) out[i] -= by * static_cast<int>((turn * turn).real());
+}
 void CUDART_CB look(cudaStream_t, cudaError_t, void* data) { std::printf("seen: %d\\n", ((int*)data)[2000]); }
 int main(int words, char**) {
   const int n = 4000;
@@ -374,6 +380,8 @@ int main(int words, char**) {
   cudaPointerAttributes attributes;
   cudaStream_t stream;
   for (int i = 0; i < n; ++i) own[i] = i;
+  const int one = 1;
+  cudaMemcpyToSymbolAsync(by, &one, sizeof one);
   std::printf("%d ", cudaHostUnregister(own));
   cudaHostRegister(own, n * sizeof(int), cudaHostRegisterMapped);
   std::printf("%d ", cudaHostRegister(own + 8, 4, 0));

@@ -272,14 +272,16 @@ cudaError_t cudaMemcpyFromSymbol(void* to, T& symbol, size_t bytes, size_t offse
   return cudaMemcpy(to, begin, bytes, kind);
 }
 template <typename T>
-cudaError_t cudaMemcpyToSymbolAsync(T& symbol, const void* from, size_t bytes, size_t offset,
-                                    cudaMemcpyKind kind, cudaStream_t stream = nullptr) {
+cudaError_t cudaMemcpyToSymbolAsync(T& symbol, const void* from, size_t bytes, size_t offset = 0,
+                                    cudaMemcpyKind kind = cudaMemcpyHostToDevice,
+                                    cudaStream_t stream = nullptr) {
   std::byte* begin = nullptr;
   if (cudaError_t error = __emulated::address_in(symbol, offset, bytes, &begin)) return error;
   return cudaMemcpyAsync(begin, from, bytes, kind, stream);
 }
 template <typename T>
-cudaError_t cudaMemcpyFromSymbolAsync(void* to, T& symbol, size_t bytes, size_t offset, cudaMemcpyKind kind,
+cudaError_t cudaMemcpyFromSymbolAsync(void* to, T& symbol, size_t bytes, size_t offset = 0,
+                                      cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
                                       cudaStream_t stream = nullptr) {
   std::byte* begin = nullptr;
   if (cudaError_t error = __emulated::address_in(symbol, offset, bytes, &begin)) return error;
