@@ -159,7 +159,8 @@ TEST(Rewriter, CastsOfALaunchByAFunction) {
 TEST(Rewriter, KernelsWithTheNameOfAFunction) {
   const std::string kernel = "__global__ void k(int n) {}";
   const std::string counterpart =
-      " [[maybe_unused]] static void __emulated_launch_k(const ::__emulated::ExecutionConfiguration& "
+      " [[maybe_unused]] static void __emulated_launch_k [[gnu::noinline]](const "
+      "::__emulated::ExecutionConfiguration& "
       "__emulated_configuration, int n) { ::__emulated::launch(__emulated_configuration, static_cast<void "
       "(*)(decltype(n))>(&k), n); }";
   run({{"a function that launches it", kernel + "\nvoid k(float* x, int n) { k<<<1, 2>>>(n); }",
@@ -346,7 +347,8 @@ TEST(Rewriter, SharedVariablesOutsideOfFunctions) {
 /// What launches a kernel by its name: its declaration up to the parameters, and its body.
 std::string counterpart(const std::string& before, const std::string& parameters) {
   return before +
-         " void __emulated_launch_k(const ::__emulated::ExecutionConfiguration& __emulated_configuration" +
+         " void __emulated_launch_k [[gnu::noinline]](const ::__emulated::ExecutionConfiguration& "
+         "__emulated_configuration" +
          parameters + ")";
 }
 std::string launching(const std::string& types, const std::string& pointer, const std::string& arguments) {

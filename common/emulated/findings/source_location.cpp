@@ -4,6 +4,7 @@
 #include <link.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <cstdint>
@@ -112,7 +113,8 @@ void add_frames(const std::string& file, const Wanted& wanted) {
       callee = name_in_source(location->function);
       location->function = line == "??" ? "" : line;  // the last one is that in which the others are inlined
     } else {
-      location->frames.push_back(parse_location(line));
+      const bool is_of_rewriter = name_in_source(location->function).starts_with("__emulated_launch_");
+      location->frames.push_back(is_of_rewriter ? SourceLocation{} : parse_location(line));
       if (!callee.empty()) location->frames.back().column = column_of(callee, location->frames.back());
     }
     is_function = !is_function;
@@ -175,10 +177,12 @@ bool is_of_the_device(const SourceLocation& location) {
   return location.file.find("/common/emulated/") != std::string::npos;
 }
 
-/// Whether the compiler has seen another line: what stands for a declaration of shared memory, or for PTX, is longer.
+/// Whether the compiler has seen another line: what stands for a launch, a declaration of shared memory, or PTX, is longer.
 bool is_rewritten(const SourceLocation& location) {
   const std::optional<std::string> line = source_line(location);
-  return line && (line->find("__shared__") != std::string::npos || line->find("asm") != std::string::npos);
+  constexpr std::array replaced{"__shared__", "asm", "<<<"};
+  return line && std::ranges::any_of(replaced,
+                                     [&](const char* word) { return line->find(word) != std::string::npos; });
 }
 
 void look_up(const std::string& file, const Wanted& wanted) {

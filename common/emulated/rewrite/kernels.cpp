@@ -162,8 +162,9 @@ void read_kernel(const Code& code, std::size_t word, Kernels& kernels) {
   kernel.template_parameters = template_names.size();
   kernel.has_body = code.is(last, "{");
   kernel.end = code[kernel.has_body ? code.partner(last) : last].end();
+  // Kept apart, it is known by its name, and a launch that fails is not said to be at the kernel's line.
   kernel.head += std::string{" void "} + counterpart_prefix + name +
-                 "(const ::__emulated::ExecutionConfiguration& __emulated_configuration";
+                 " [[gnu::noinline]](const ::__emulated::ExecutionConfiguration& __emulated_configuration";
   read_parameters(code, kernel, list, pointer, template_names);
   kernels[name].push_back(std::move(kernel));
 }
