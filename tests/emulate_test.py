@@ -738,6 +738,39 @@ int main() {
 }
 """
 
+# With an argument some lines do not wait for the stream that they need. In any case two streams add to one word by
+# atomics, and write neighbouring bytes of another, and the default one waits for both.
+STREAMS = """#include <cstdio>
+__global__ void fill(int* out) { out[threadIdx.x] = 2; }
+__global__ void fill(char* out, int n) { if (threadIdx.x < n) out[threadIdx.x] = 1; }
+__global__ void sum(const int* in, int* out) { atomicAdd(out, in[threadIdx.x]); }
+int main(int words, char**) {
+  const bool wrong = words > 1;
+  cudaStream_t a, b, apart;
+  cudaStreamCreate(&a), cudaStreamCreate(&b), cudaStreamCreateWithFlags(&apart, cudaStreamNonBlocking);
+  cudaEvent_t event;
+  cudaEventCreate(&event);
+  int *in, *out, *more, host[64] = {5};
+  cudaMalloc(&in, 256), cudaMalloc(&out, 256);
+  cudaMemset(out, 0, 256);
+  cudaMemcpyAsync(in, host, 256, cudaMemcpyHostToDevice, a);
+  if (!wrong) cudaEventRecord(event, a);
+  cudaStreamWaitEvent(b, event);
+  sum<<<1, 64, 0, b>>>(in, out);
+  sum<<<1, 64, 0, a>>>(in, out);
+  fill<<<1, 64>>>(in);
+  if (wrong) fill<<<1, 64, 0, apart>>>(in);
+  fill<<<1, 3, 0, a>>>(reinterpret_cast<char*>(out + 1), 3);
+  fill<<<1, 3, 0, b>>>(reinterpret_cast<char*>(out + 1) + 3, 3);
+  cudaMallocAsync(&more, 256, apart);
+  fill<<<1, 64, 0, apart>>>(more);
+  cudaFreeAsync(more, wrong ? b : apart);
+  cudaMemcpy(host, in, 256, cudaMemcpyDeviceToHost);
+  std::printf("%d\\n", host[0]);
+  cudaDeviceSynchronize();
+  fill<<<1, 64, 0, b>>>(in);
+}
+"""
 # Behind the barrier all is right.
 NARROW_ATOMICS = """#include <cuda/atomic>
 __global__ void k(int* out) {
@@ -900,6 +933,14 @@ cudaErrorStreamCaptureImplicit, cudaErrorStreamCaptureUnsupported, cudaErrorStre
 2
 """, said=["missing synchronisation in read_too_early: the host reads 4-byte word 5 of managed memory",
            "a: 1 finding in", "twice: 2 launches"]),
+    "streams that wait": Case({"a.cu": STREAMS}, ["--quiet", "a.cu"], "2\n", unsaid=["a"]),
+    "streams that do not wait": Case({"a.cu": STREAMS}, ["--quiet", "a.cu", "--", "wrong"], "2\n", 1, said=[
+        *(f"a.cu:{place}: missing synchronisation in main: the host starts {what} in another stream may still be {does}"
+          for place, what, does in (
+              ("17", "sum, which reads 4-byte word 0 of a global buffer (64 words) that a copy", "writing"),
+              ("20", "fill, which writes 4-byte word 0 of a global buffer (64 words) that a copy", "writing"),
+              ("26:13", "a copy, which reads 4-byte word 0 of a global buffer (64 words) that fill", "writing"))),
+        "a: 3 findings in"]),
     "what the runtime has": Case({"a.cu": RUNTIME}, ["a.cu"], OF_THE_RUNTIME, unsaid=["error"]),
     "what a kernel's body says of it, with a toolkit": Case(
         {"a.cu": KERNELS_FACTS}, ["a.cu", "-I", "/usr/local/cuda/include"], """CUDA_ERROR_NOT_FOUND 1

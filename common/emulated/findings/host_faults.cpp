@@ -56,6 +56,11 @@ std::optional<Finding> finding_from(const HostAccess& access) {
     finding.fault = Fault::failed_call;
     finding.witnesses.front().action = "gets";
     finding.help = "look at what each call returns: it has done nothing, and the program goes on";
+  } else if (access.is_between_streams) {
+    finding.fault = Fault::missing_synchronisation;
+    finding.witnesses.front().action = "starts";
+    finding.help =
+        "let its stream wait, as by `cudaEventRecord()` in the other one and then `cudaStreamWaitEvent()`";
   } else if (access.function_of_library != nullptr) {
     finding.fault = access.is_unwritten ? Fault::uninitialised_read : Fault::out_of_bounds;
     finding.witnesses.front().action =
@@ -67,8 +72,8 @@ std::optional<Finding> finding_from(const HostAccess& access) {
     const HostOrder::Use use = host_order().conflict(access.address, access.operation);
     if (use.by.empty()) return std::nullopt;
     finding.fault = Fault::missing_synchronisation;
-    finding.memory +=
-        std::string{", which "} + use.by + " may still be " + (use.writes ? "writing" : "reading");
+    finding.memory += std::string{", which "} + use.by + " may still be " +
+                      (use.operation == Operation::load ? "reading" : "writing");
     finding.help =
         "wait before it, as by `cudaDeviceSynchronize()`: " + use.by + " goes on behind the host's back";
   } else if (access.releases) {

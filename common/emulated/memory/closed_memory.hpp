@@ -12,7 +12,7 @@
 
 namespace __emulated {
 
-/// An access that the host must not make, or a call of the runtime that fails.
+/// An access that the host must not make, or a call of the runtime that fails, or begins too early.
 struct HostAccess {
   const std::byte* address;
   Operation operation;
@@ -24,6 +24,7 @@ struct HostAccess {
       nullptr;                  ///< the function of a library that makes it on the device, where it must not
   bool is_unwritten = false;    ///< it may access it, but for want of a value
   bool is_failed_call = false;  ///< `memory` is its error
+  bool is_between_streams = false;  ///< `memory` says what is not ordered
 };
 
 /// Memory that the host must not touch: what is the device's always, and what both share while a launch may be using it. Where

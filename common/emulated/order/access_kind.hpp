@@ -12,6 +12,9 @@
 
 namespace __emulated {
 
+/// The bytes of a word, a bit each.
+inline constexpr unsigned whole_word = 0xf;
+
 /// What is kept of an access to a word, beside its thread and its moment. Packed, as the kind of each access is looked up.
 class AccessKind {
  public:

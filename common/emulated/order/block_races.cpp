@@ -18,8 +18,6 @@ constexpr unsigned mask_of(std::size_t word, std::size_t begin, std::size_t end)
   return (1U << high) - (1U << low);
 }
 
-constexpr unsigned whole_word = 0xf;
-
 /// Kinds that a block can make, and sets of them: as many numbers as a shadow word has bits for, and more than any kernel needs.
 constexpr unsigned most_kinds = 1U << 19;
 

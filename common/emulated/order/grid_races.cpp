@@ -295,20 +295,21 @@ void GridRaces::end_block(std::size_t block, const HappensBefore& order) {
 
 void GridRaces::begin_phase() {
   check_all_reads(faults_);
-  for_each_use_of_phase([&](Buffer& buffer, std::size_t offset, std::size_t bytes, bool writes) {
-    if (writes) buffer.mark(offset, bytes, true);
-    // Neighbours become one.
-    const auto before = std::ranges::find_if(uses_, [&](const auto& use) {
-      return std::get<0>(use) == &buffer && std::get<1>(use) + std::get<2>(use) == offset &&
-             std::get<3>(use) == writes;
-    });
-    if (before != uses_.end()) {
-      bytes += std::get<2>(*before);
-      offset = std::get<1>(*before);
-      uses_.erase(before);
-    }
-    uses_.emplace(&buffer, offset, bytes, writes);
-  });
+  for_each_use_of_phase(
+      [&](Buffer& buffer, std::size_t offset, std::size_t bytes, Operation operation, unsigned) {
+        if (operation != Operation::load) buffer.mark(offset, bytes, true);
+        // Neighbours become one.
+        const auto before = std::ranges::find_if(uses_, [&](const auto& use) {
+          return std::get<0>(use) == &buffer && std::get<1>(use) + std::get<2>(use) == offset &&
+                 std::get<3>(use) == operation;
+        });
+        if (before != uses_.end()) {
+          bytes += std::get<2>(*before);
+          offset = std::get<1>(*before);
+          uses_.erase(before);
+        }
+        uses_.emplace(&buffer, offset, bytes, operation);
+      });
   lines_.clear();
   entries_.clear();
   words_.clear();
@@ -366,14 +367,23 @@ void GridRaces::check_reads(const Buffer& buffer, const std::byte* word, const P
 }
 
 void GridRaces::for_each_use(const VisitUse& visit) const {
-  for (const auto& [buffer, offset, bytes, writes] : uses_)
-    visit(*buffer, offset, bytes, writes);
+  for (const auto& [buffer, offset, bytes, operation] : uses_)
+    visit(*buffer, offset, bytes, operation, whole_word);
   for_each_use_of_phase(visit);
 }
 
 void GridRaces::for_each_use_of_phase(const VisitUse& visit) const {
   for_each_history([&](Buffer& buffer, std::size_t first, unsigned words, const PackedHistory& history) {
-    visit(buffer, first * word_bytes, words * word_bytes, is_written(history));
+    unsigned mask = 0;
+    bool is_plain = false;
+    any_kind_in(history, [&](const AccessKind& kind) {
+      mask |= kind.mask();
+      is_plain = is_plain || kind.operation() != Operation::atomic;
+      return false;
+    });
+    const Operation writes = is_plain ? Operation::store : Operation::atomic;
+    visit(buffer, first * word_bytes, words * word_bytes, is_written(history) ? writes : Operation::load,
+          mask);
   });
 }
 
@@ -397,8 +407,8 @@ template <typename Visit> void GridRaces::for_each_history(const Visit& visit) c
 
 void GridRaces::mark_initialised() const {
   bool is_seen = false;
-  for_each_use([&](Buffer& buffer, std::size_t offset, std::size_t bytes, bool writes) {
-    if (!writes) return;
+  for_each_use([&](Buffer& buffer, std::size_t offset, std::size_t bytes, Operation operation, unsigned) {
+    if (operation == Operation::load) return;
     const bool taints = is_tainted_ && buffer.can_be_tainted();
     is_seen = is_seen || taints;
     if (taints) return buffer.taint(offset, bytes);

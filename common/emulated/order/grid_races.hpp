@@ -69,8 +69,10 @@ class GridRaces {
   /// What is wrong between blocks, in the order of words, once for each pair of access sites.
   std::vector<FaultRecord> faults() const;
 
-  /// Tells of all that kernels have accessed.
-  using VisitUse = std::function<void(Buffer&, std::size_t offset, std::size_t bytes, bool writes)>;
+  /// Tells of all that kernels have accessed. \param operation  a store, if it was not only loaded, or updated by atomics;
+  /// \param mask  which bytes of each word, at most.
+  using VisitUse =
+      std::function<void(Buffer&, std::size_t offset, std::size_t bytes, Operation operation, unsigned mask)>;
   void for_each_use(const VisitUse& visit) const;
 
   /// The words that kernels have stored to count as written from now on, or as tainted.
@@ -190,7 +192,7 @@ class GridRaces {
   std::vector<std::unique_ptr<Words>> words_;
   RankedFaults faults_;
   std::set<std::size_t> fence_in_vain_;  ///< blocks with fences, and no atomic that goes with one
-  std::set<std::tuple<Buffer*, std::size_t, std::size_t, bool>> uses_;  ///< in earlier phases
+  std::set<std::tuple<Buffer*, std::size_t, std::size_t, Operation>> uses_;  ///< in earlier phases
   bool is_tainted_ = false;
 };
 

@@ -3,9 +3,11 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "emulated/memory/lasting.hpp"
+#include "emulated/memory/memory.hpp"
 
 namespace __emulated {
 namespace {
@@ -13,12 +15,17 @@ namespace {
 /// More of them are forgotten, the oldest first.
 constexpr std::size_t most_uses = 1024;
 
+bool overlap(const HostOrder::Use& one, const HostOrder::Use& other) {
+  return one.begin < other.end && other.begin < one.end && can_race(one.operation, other.operation);
+}
+
 }  // namespace
 
 HostOrder& host_order() { return lasting<HostOrder>(); }
 
 void HostOrder::make_stream(Stream stream, bool is_blocking) {
   const std::lock_guard lock{mutex_};
+  has_streams_ = true;
   if (!is_blocking) non_blocking_.insert(stream);
 }
 
@@ -42,18 +49,46 @@ HostOrder::Clock& HostOrder::ordered(Stream stream) {
 void HostOrder::add(Stream stream, std::vector<Use> uses) {
   const ClosedMemory::Open closes_behind;
   const std::lock_guard lock{mutex_};
-  ordered(stream)[stream] = ++last_;
+  Clock& before = ordered(stream);
+  before[stream] = ++last_;
   for (Use& use : uses) {
+    use.is_shared = closed_memory().is_shared(use.begin);
+    if (!use.is_shared && !has_streams_) continue;
     use.stream = stream;
     use.number = last_;
+    for (const Use& other : uses_)
+      if (!overlap_ && overlap(use, other) && other.number > before[other.stream])
+        overlap_ = std::pair{use, other};
     std::erase_if(uses_, [&](const Use& other) {
-      return other.begin == use.begin && other.end == use.end && other.writes == use.writes &&
+      return other.begin == use.begin && other.end == use.end && other.operation == use.operation &&
              other.stream == stream;
     });
     uses_.push_back(std::move(use));
   }
+  if (uses_.size() > most_uses) std::erase_if(uses_, [](const Use& use) { return !use.is_shared; });
   if (uses_.size() > most_uses) uses_.erase(uses_.begin(), uses_.end() - most_uses);
   close_pages();
+}
+
+void HostOrder::report_overlap() {
+  std::unique_lock lock{mutex_};
+  const auto found = std::exchange(overlap_, std::nullopt);
+  lock.unlock();
+  if (!found) return;
+  const auto& [later, earlier] = *found;
+  HostAccess access{};
+  access.address = std::max(later.begin, earlier.begin);
+  access.is_between_streams = true;
+  access.memory = later.by + ", which " + verb_of(later.operation) + ' ';
+  const auto bytes = std::min<std::size_t>(word_bytes, std::min(later.end, earlier.end) - access.address);
+  {
+    const std::lock_guard device{device_mutex()};
+    const Buffer* const buffer = global_memory().nearest(access.address);
+    access.memory += buffer != nullptr ? buffer->describe(access.address, bytes) : "memory";
+  }
+  access.memory += " that " + earlier.by + " in another stream may still be " +
+                   (earlier.operation == Operation::load ? "reading" : "writing");
+  closed_memory().report(access);
 }
 
 void HostOrder::record(Event event, Stream stream) {
@@ -100,7 +135,7 @@ void HostOrder::close_pages() {
   std::vector<ClosedMemory::Pages> pages;
   for (const int protection : {PROT_READ, PROT_NONE}) {
     for (const Use& use : uses_) {
-      if (use.writes == (protection == PROT_NONE))
+      if (use.is_shared && (use.operation != Operation::load) == (protection == PROT_NONE))
         pages.push_back({const_cast<std::byte*>(use.begin), const_cast<std::byte*>(use.end), protection});
     }
   }
@@ -110,24 +145,26 @@ void HostOrder::close_pages() {
 HostOrder::Use HostOrder::conflict(const std::byte* address, Operation operation) {
   const std::lock_guard lock{mutex_};
   for (const Use& use : uses_)
-    if (address >= use.begin && address < use.end && (use.writes || operation != Operation::load)) return use;
+    if (address >= use.begin && address < use.end && can_race(use.operation, operation)) return use;
   return {};
 }
 
-std::vector<HostOrder::Use> shared_uses_of(const GridRaces& races, const void* kernel) {
+std::vector<HostOrder::Use> uses_of(const GridRaces& races, const void* kernel) {
   std::vector<HostOrder::Use> uses;
   if (host_order().is_met()) return uses;
-  races.for_each_use([&](const Buffer& buffer, std::size_t offset, std::size_t bytes, bool writes) {
-    if (!closed_memory().is_shared(buffer.begin())) return;
-    const std::byte* const begin = buffer.begin() + offset;
-    const std::byte* const end =
-        std::min(begin + bytes, const_cast<const std::byte*>(buffer.begin()) + buffer.bytes());
-    if (!uses.empty() && uses.back().end == begin && uses.back().writes == writes) {
-      uses.back().end = end;
-    } else {
-      uses.push_back({begin, end, writes, "", nullptr, 0});
-    }
-  });
+  races.for_each_use(
+      [&](const Buffer& buffer, std::size_t offset, std::size_t bytes, Operation operation, unsigned mask) {
+        const bool is_wanted = host_order().has_streams() && uses.size() < most_uses / 4;
+        if (!is_wanted && !closed_memory().is_shared(buffer.begin())) return;
+        const std::byte* const begin = buffer.begin() + offset + std::countr_zero(mask);
+        const std::byte* const end = std::min(buffer.begin() + offset + bytes - std::countl_zero(mask << 28),
+                                              buffer.begin() + buffer.bytes());
+        if (!uses.empty() && uses.back().end == begin && uses.back().operation == operation) {
+          uses.back().end = end;
+        } else {
+          uses.push_back({begin, end, operation, "", nullptr, 0});
+        }
+      });
   if (uses.empty()) return uses;
   const std::string name = kernel_name(kernel);
   for (HostOrder::Use& use : uses)

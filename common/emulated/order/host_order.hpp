@@ -4,8 +4,10 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "emulated/memory/closed_memory.hpp"
@@ -26,10 +28,11 @@ class HostOrder {
   struct Use {
     const std::byte* begin;
     const std::byte* end;
-    bool writes;
+    Operation operation;
     std::string by;  ///< "fill", "a copy"
     Stream stream;
     std::size_t number;
+    bool is_shared = true;  ///< with the host, as add() finds out
   };
 
   /// The running kernel does not leave it to its end to tell the host: it has no uses.
@@ -37,8 +40,12 @@ class HostOrder {
   bool is_met() { return is_met_.exchange(false); }
 
   void make_stream(Stream stream, bool is_blocking);
-  /// Something begins in a stream that uses shared memory like this.
+  /// Whether there may be several, so that what they do to the device's own memory matters, too.
+  bool has_streams() const { return has_streams_; }
+  /// Something begins in a stream that uses memory like this.
   void add(Stream stream, std::vector<Use> uses);
+  /// Reports it if something else, for which the stream has not waited, may be using that memory.
+  void report_overlap();
   void record(Event event, Stream stream);
   void wait(Stream stream, Event event);
 
@@ -67,16 +74,18 @@ class HostOrder {
   std::atomic<bool> is_met_ = false;
   std::mutex mutex_;
   std::size_t last_ = 0;
+  std::atomic<bool> has_streams_ = false;
   std::set<Stream> non_blocking_;
   std::map<Stream, Clock> streams_;
   std::map<Event, Clock> events_;
   Clock host_;
-  std::vector<Use> uses_;  ///< that the host does not know to have ended
+  std::vector<Use> uses_;                       ///< that the host does not know to have ended
+  std::optional<std::pair<Use, Use>> overlap_;  ///< the later one, and what it has not waited for
 };
 
 HostOrder& host_order();
 
-/// What a launch has used of memory that the host may use, too.
-std::vector<HostOrder::Use> shared_uses_of(const GridRaces& races, const void* kernel);
+/// What a launch has used of memory that the host, or another stream, may use, too.
+std::vector<HostOrder::Use> uses_of(const GridRaces& races, const void* kernel);
 
 }  // namespace __emulated

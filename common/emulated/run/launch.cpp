@@ -165,8 +165,7 @@ LaunchResult run_grid(const ExecutionConfiguration& configuration, const KernelC
     trace->findings = result.findings;
     std::ranges::copy(result.unsettled, std::back_inserter(trace->findings));
   }
-  if (closed_memory().is_on())
-    host_order().add(configuration.stream, shared_uses_of(grid.races, kernel.entry));
+  if (closed_memory().is_on()) host_order().add(configuration.stream, uses_of(grid.races, kernel.entry));
   result.trace = trace;
   for (Recording* const each : current.recordings)
     each->end_launch(result);
@@ -184,6 +183,7 @@ void launch_grid(const ExecutionConfiguration& configuration, const KernelCall& 
   }
   try {
     const LaunchResult result = run_grid(configuration, kernel);
+    host_order().report_overlap();
     if (result.uses_taint) listener->taint_used();
     listener->ended(configuration, kernel, result);
   } catch (const std::invalid_argument& refusal) {

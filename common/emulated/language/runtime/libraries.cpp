@@ -66,8 +66,9 @@ bool LibraryCall::uses(Operation operation, const void* begin, std::size_t bytes
   } else if (writes) {
     buffer->mark(offset, bytes, true);
   }
-  if (closed_memory().is_shared(first))
-    host_order().add(stream_, {{first, first + bytes, writes, name_, nullptr, 0}});
+  lock.unlock();
+  host_order().add(stream_, {{first, first + bytes, operation, name_, nullptr, 0}});
+  host_order().report_overlap();
   return true;
 }
 

@@ -143,14 +143,14 @@ bool is_within_device(const void* to, const void* from) {
 void leave_behind(void* to, const void* from, std::size_t bytes, cudaStream_t stream) {
   if (!closed_memory().is_on()) return;
   std::vector<HostOrder::Use> uses;
-  const auto add = [&](const void* begin, bool writes) {
+  const auto add = [&](const void* begin, Operation operation) {
     const auto* const first = static_cast<const std::byte*>(begin);
-    if (closed_memory().is_shared(first))
-      uses.push_back({first, first + bytes, writes, "a copy", nullptr, 0});
+    if (sides_of(begin, 1).device) uses.push_back({first, first + bytes, operation, "a copy", nullptr, 0});
   };
-  add(to, true);
-  add(from, false);
+  add(to, Operation::store);
+  add(from, Operation::load);
   host_order().add(stream, std::move(uses));
+  host_order().report_overlap();
   if (sides_of(to, 1).host && !closed_memory().is_shared(static_cast<const std::byte*>(to)))
     cudaStreamSynchronize(stream);
 }
@@ -266,8 +266,10 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   if (const cudaError_t error = __emulated::error_while_captured(cudaErrorStreamCaptureImplicit))
     return error;
+  const cudaError_t status = __emulated::copy(to, from, bytes, kind);
+  if (status == cudaSuccess) __emulated::leave_behind(to, from, bytes, nullptr);
   if (!__emulated::is_within_device(to, from)) cudaStreamSynchronize(nullptr);
-  return __emulated::copy(to, from, bytes, kind);
+  return status;
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
@@ -281,7 +283,10 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
 cudaError_t cudaMemset(void* begin, int value, size_t bytes) {
   if (const cudaError_t error = __emulated::error_while_captured(cudaErrorStreamCaptureImplicit))
     return error;
-  return __emulated::set(begin, value, bytes);
+  const cudaError_t status = __emulated::set(begin, value, bytes);
+  const bool is_shared = __emulated::closed_memory().is_shared(static_cast<std::byte*>(begin));
+  if (status == cudaSuccess && !is_shared) __emulated::leave_behind(begin, begin, bytes, nullptr);
+  return status;
 }
 cudaError_t cudaMemsetAsync(void* begin, int value, size_t bytes, cudaStream_t stream) {
   const auto set_later = [=](cudaStream_t in) { return cudaMemsetAsync(begin, value, bytes, in); };
