@@ -939,8 +939,10 @@ cudaErrorStreamCaptureImplicit, cudaErrorStreamCaptureUnsupported, cudaErrorStre
           for place, what, does in (
               ("17", "sum, which reads 4-byte word 0 of a global buffer (64 words) that a copy", "writing"),
               ("20", "fill, which writes 4-byte word 0 of a global buffer (64 words) that a copy", "writing"),
+              ("25:16", "cudaFreeAsync(), which writes 4-byte word 0 of a global buffer (64 words) that fill",
+               "writing"),
               ("26:13", "a copy, which reads 4-byte word 0 of a global buffer (64 words) that fill", "writing"))),
-        "a: 3 findings in"]),
+        "a: 4 findings in"]),
     "what the runtime has": Case({"a.cu": RUNTIME}, ["a.cu"], OF_THE_RUNTIME, unsaid=["error"]),
     "what a kernel's body says of it, with a toolkit": Case(
         {"a.cu": KERNELS_FACTS}, ["a.cu", "-I", "/usr/local/cuda/include"], """CUDA_ERROR_NOT_FOUND 1

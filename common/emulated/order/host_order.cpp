@@ -91,6 +91,11 @@ void HostOrder::report_overlap() {
   closed_memory().report(access);
 }
 
+void HostOrder::forget(const std::byte* begin, const std::byte* end) {
+  const std::lock_guard lock{mutex_};
+  std::erase_if(uses_, [&](const Use& use) { return use.begin >= begin && use.begin < end; });
+}
+
 void HostOrder::record(Event event, Stream stream) {
   const std::lock_guard lock{mutex_};
   events_[event] = ordered(stream);

@@ -46,6 +46,8 @@ class HostOrder {
   void add(Stream stream, std::vector<Use> uses);
   /// Reports it if something else, for which the stream has not waited, may be using that memory.
   void report_overlap();
+  /// This memory is released.
+  void forget(const std::byte* begin, const std::byte* end);
   void record(Event event, Stream stream);
   void wait(Stream stream, Event event);
 

@@ -76,10 +76,12 @@ void mark_written(void* begin, std::size_t bytes) {
   if (is_in_buffer) mark_initialised(begin, bytes);
 }
 
-cudaError_t release_if(bool (*is_right)(Allocation), void* pointer, bool waits = true) {
+/// \param stream  in which it is released; else all are waited for.
+cudaError_t release_if(bool (*is_right)(Allocation), void* pointer, const cudaStream_t* stream = nullptr) {
   if (pointer == nullptr) return cudaSuccess;
   if (const cudaError_t error = error_while_captured(cudaErrorStreamCaptureUnsupported)) return error;
   const auto* const begin = static_cast<const std::byte*>(pointer);
+  const std::byte* end = nullptr;
   {
     std::unique_lock lock{device_mutex()};
     const Buffer* const buffer = global_memory().nearest(begin);
@@ -91,8 +93,15 @@ cudaError_t release_if(bool (*is_right)(Allocation), void* pointer, bool waits =
       return noted(cudaErrorInvalidValue);
     }
     host_buffers.erase(begin);
+    end = begin + buffer->bytes();
   }
-  if (waits) cudaDeviceSynchronize();
+  if (stream == nullptr) {
+    cudaDeviceSynchronize();
+  } else if (closed_memory().is_on()) {
+    host_order().add(*stream, {{begin, end, Operation::store, "cudaFreeAsync()", nullptr, 0}});
+    host_order().report_overlap();
+  }
+  host_order().forget(begin, end);
   closed_memory().remove(begin);
   release(pointer);
   return cudaSuccess;
@@ -224,8 +233,8 @@ template <typename Copy> cudaError_t copy_volume(const cudaMemcpy3DParms& copy, 
 }  // namespace __emulated
 
 cudaError_t cudaFree(void* pointer) { return __emulated::release_if(__emulated::can_be_freed, pointer); }
-cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) {
-  return __emulated::release_if(__emulated::can_be_freed, pointer, false);
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+  return __emulated::release_if(__emulated::can_be_freed, pointer, &stream);
 }
 cudaError_t cudaFreeHost(void* pointer) {
   return __emulated::release_if([](auto kind) { return kind == __emulated::Allocation::pinned; }, pointer);
