@@ -245,9 +245,19 @@ __global__ void meet_as_a_grid(unsigned* arrived) {
   }
   __syncthreads();
 }
+__global__ void hold_a_lock_while_the_warp_meets(unsigned* lock) {
+  while (atomicCAS(lock, 0U, 1U) != 0) {  // one
+  }
+  __syncwarp();  // two
+  atomicExch(lock, 0U);
+}
 
 TEST(Wait, ThatNothingEndsIsFound) {
   const LoopLimit limit{200ms};
+  // deadlock in hold_a_lock_while_the_warp_meets: block 0, thread 1 waits for what no other thread does at one; block 0,
+  // thread 0 waits at __syncwarp() at two; help: if it is a lock, open it before the warp meets: ...
+  for (const unsigned blocks : {1U, 2U})
+    expect_finding([=] { hold_a_lock_while_the_warp_meets<<<blocks, 32>>>(Words{1}); }, Runs::once);
   // wait for another block in wait_for_the_next_block: block 0, thread 0 waits for what no other block does at one;
   // help: all blocks that have not ended wait: ...
   expect_finding([=] { wait_for_the_next_block<<<7, 32>>>(Words{7}); });

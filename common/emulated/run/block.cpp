@@ -1,6 +1,7 @@
 #include "emulated/run/block.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -221,7 +222,19 @@ void Block::blame_wait(bool is_for_ever) {
     if (waiting.call_site == nullptr || sleeper.thread < waiting.thread)
       waiting = {sleeper.thread, sleeper.call_site};
   }
-  watchdog_.blame_wait(waiting, is_for_ever);
+  const Warp& warp = warp_of(waiting.thread);
+  const auto polls_there = [&](const Polls::Sleeper& sleeper) {
+    return sleeper.thread / warp_size == waiting.thread / warp_size;
+  };
+  if (warp.waiting == 0 || std::ranges::count_if(sleepers(), polls_there) < 2)
+    return watchdog_.blame_wait(waiting, is_for_ever);
+  // A lane of which others want something, such as a lock, more likely waits for them than for another block.
+  const unsigned wanted = in_warp_of(waiting.thread, static_cast<unsigned>(std::countr_zero(warp.waiting)));
+  faults_.add({Fault::deadlock,
+               "",
+               {{{waiting.thread}, number_, "waits for what no other thread does", waiting.call_site},
+                {{wanted}, number_, "waits at " + waits_at(wanted), threads_[wanted].call_site}},
+               "if it is a lock, open it before the warp meets: its lanes that still ask for it never come"});
 }
 
 bool Block::wait_for_others(const Accessor& reader, bool is_identical) {
