@@ -1034,7 +1034,7 @@ int main() { int *out, host; cudaMalloc(&out, 4); k<<<1, 1>>>(out);
   cudaMemcpy(&host, out, 4, cudaMemcpyDeviceToHost); return host; }
 """}, ["a.cu"], code=2, unsaid=["error"]),
     "calls that fail, at which nobody looks": Case(
-        {"a.cu": """__global__ void k() {}
+        {"a.cu": """__global__ void k() {} template <typename T> __global__ void of(T) {}
 int main() { int *out, host;
   cudaMalloc(&out, 4);
   cudaMemcpy(&host, out, 4, cudaMemcpyHostToDevice);
@@ -1045,10 +1045,19 @@ int main() { int *out, host;
   cudaStreamCreate(&stream);
   cudaStreamDestroy(stream);
   k<<<1, 1, 0, stream>>>();
-  cudaStreamSynchronize(stream); }
-"""}, ["a.cu"], said=[f"a: note: a.cu:{place}: failed call in main: the host gets cudaErrorInvalid{error}"
-                      for place, error in (("4:13", "Value"), ("6:13", "Value"), ("7", "Configuration"),
-                                           ("11", "ResourceHandle"), ("12:24", "ResourceHandle"))],
+  cudaStreamSynchronize(stream);
+  of<<<0, 1>>>(1);
+  cudaEvent_t begin, end;
+  cudaEventCreate(&begin), cudaEventCreate(&end), cudaEventRecord(begin);
+  float milliseconds;
+  cudaEventElapsedTime(&milliseconds, begin, end);
+  of<<<1, 1>>>(1), cudaEventRecord(end);
+  cudaEventElapsedTime(&milliseconds, begin, end); }
+"""}, ["a.cu"], said=[f"a: note: a.cu:{place}: failed call in main: the host gets cudaError{error}"
+                      for place, error in (("4:13", "InvalidValue"), ("6:13", "InvalidValue"),
+                                           ("7", "InvalidConfiguration"), ("11", "InvalidResourceHandle"),
+                                           ("12:24", "InvalidResourceHandle"), ("13", "InvalidConfiguration"),
+                                           ("17:23", "InvalidResourceHandle"), ("19:23", "NotReady"))],
         unsaid=["error: ", "k: 1 launch"]),
     "atomic objects": Case({"a.cu": ORDERED}, ["--quiet", "--schedules=3", "a.cu"], "57 15.5 39\n", unsaid=["a"]),
     "atomic objects whose order is missing": Case(
@@ -1094,6 +1103,7 @@ int main() { int sum = 0;
 """}, ["a.cu", "--limit", "20"], unsaid=["error", "--limit"]),
     "no time": Case(
         {"a.cu": HOST + "int main() { cudaEvent_t a, b; float ms; cudaEventCreate(&a); cudaEventCreate(&b);"
+         "cudaEventRecord(a); cudaEventRecord(b);"
          "std::printf(\"%d\", cudaEventElapsedTime(&ms, a, b)); std::printf(\" %f\\n\", ms); }"},
         ["a.cu"], "0 nan\n", said=["\na: note: cudaEventElapsedTime gave NaN, for the emulated device has no time"]),
 }

@@ -103,7 +103,7 @@ void HostOrder::record(Event event, Stream stream) {
 
 void HostOrder::wait(Stream stream, Event event) {
   const std::lock_guard lock{mutex_};
-  join(streams_[stream], events_[event]);
+  if (events_.contains(event)) join(streams_[stream], events_[event]);
 }
 
 void HostOrder::host_waits() {
@@ -120,7 +120,14 @@ void HostOrder::host_waits_for_stream(Stream stream) {
 
 void HostOrder::host_waits_for_event(Event event) {
   const std::lock_guard lock{mutex_};
-  host_knows(events_[event]);
+  if (events_.contains(event)) host_knows(events_[event]);
+}
+
+std::optional<bool> HostOrder::has_come(Event event) {
+  const std::lock_guard lock{mutex_};
+  if (!events_.contains(event)) return std::nullopt;
+  return std::ranges::all_of(events_[event],
+                             [&](const auto& last) { return last.second <= host_[last.first]; });
 }
 
 void HostOrder::call_behind(Stream stream, const std::function<void()>& function) {

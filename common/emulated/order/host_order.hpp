@@ -55,6 +55,8 @@ class HostOrder {
   void host_waits();
   void host_waits_for_stream(Stream stream);
   void host_waits_for_event(Event event);
+  /// Whether all before the event is over, as far as the host knows; nothing if nobody has recorded it.
+  std::optional<bool> has_come(Event event);
 
   /// The stream calls a function of the host's, which may use what the stream has. So may all of the host from then on: whom
   /// else the function tells is not followed.
@@ -74,9 +76,9 @@ class HostOrder {
   void close_pages();
 
   std::atomic<bool> is_met_ = false;
+  std::atomic<bool> has_streams_ = false;
   std::mutex mutex_;
   std::size_t last_ = 0;
-  std::atomic<bool> has_streams_ = false;
   std::set<Stream> non_blocking_;
   std::map<Stream, Clock> streams_;
   std::map<Event, Clock> events_;

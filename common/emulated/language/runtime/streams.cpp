@@ -111,8 +111,12 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t func
   return cudaSuccess;
 }
 
-cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t, cudaEvent_t end) {
-  __emulated::host_order().host_waits_for_event(end);
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
+  for (const cudaEvent_t event : {begin, end}) {
+    const std::optional<bool> has_come = __emulated::host_order().has_come(event);
+    if (!has_come) return __emulated::noted(cudaErrorInvalidResourceHandle);
+    if (!*has_come) return __emulated::noted(cudaErrorNotReady);
+  }
   *milliseconds = std::numeric_limits<float>::quiet_NaN();
   static std::once_flag said;
   std::call_once(said, [] {
