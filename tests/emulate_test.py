@@ -933,6 +933,16 @@ cudaErrorStreamCaptureImplicit, cudaErrorStreamCaptureUnsupported, cudaErrorStre
 2
 """, said=["missing synchronisation in read_too_early: the host reads 4-byte word 5 of managed memory",
            "a: 1 finding in", "twice: 2 launches"]),
+    "a copy of what nothing has written": Case(
+        {"a.cu": """struct Padded { double x; int y; };
+__global__ void fill(Padded* out, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i].x = out[i].y = 1; }
+int main() { Padded *out, host[100]; cudaMalloc(&out, sizeof host);
+  fill<<<100 / 64, 64>>>(out, 100);
+  cudaMemcpy(host, out, 64 * sizeof(Padded), cudaMemcpyDeviceToHost);
+  cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost); }
+"""}, ["a.cu"], said=["a: note: a.cu:7:13: uninitialised read in main: the host by cudaMemcpy() reads 4-byte word 255 "
+                      "of a global buffer (400 words), which nothing has written"], unsaid=["error", "a.cu:6"]),
     "streams that wait": Case({"a.cu": STREAMS}, ["--quiet", "a.cu"], "2\n", unsaid=["a"]),
     "streams that do not wait": Case({"a.cu": STREAMS}, ["--quiet", "a.cu", "--", "wrong"], "2\n", 1, said=[
         *(f"a.cu:{place}: missing synchronisation in main: the host starts {what} in another stream may still be {does}"

@@ -65,9 +65,11 @@ std::optional<Finding> finding_from(const HostAccess& access) {
     finding.fault = access.is_unwritten ? Fault::uninitialised_read : Fault::out_of_bounds;
     finding.witnesses.front().action =
         "by " + std::string{access.function_of_library} + "() " + verb_of(access.operation);
-    finding.help = access.is_unwritten
-                       ? "write it before, as by `cudaMemcpy()` or `cudaMemset()`"
-                       : "check the sizes and strides that the call is given, and whose memory it is";
+    finding.help =
+        access.may_be_meant
+            ? "look at the blocks and threads of the launches before it, if anybody is to use these words"
+        : access.is_unwritten ? "write it before, as by `cudaMemcpy()` or `cudaMemset()`"
+                              : "check the sizes and strides that the call is given, and whose memory it is";
   } else if (access.is_shared) {
     const HostOrder::Use use = host_order().conflict(access.address, access.operation);
     if (use.by.empty()) return std::nullopt;

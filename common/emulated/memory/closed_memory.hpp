@@ -25,6 +25,7 @@ struct HostAccess {
   bool is_unwritten = false;    ///< it may access it, but for want of a value
   bool is_failed_call = false;  ///< `memory` is its error
   bool is_between_streams = false;  ///< `memory` says what is not ordered
+  bool may_be_meant = false;        ///< so that it is no finding
 };
 
 /// Memory that the host must not touch: what is the device's always, and what both share while a launch may be using it. Where

@@ -211,10 +211,10 @@ void Session::accessed(const __emulated::HostAccess& access) {
   if (!finding) return;
   {
     const std::lock_guard lock{mutex_};
-    if (access.is_unwritten) {
-      findings_.add_unsettled(*finding);
-    } else if (access.is_failed_call) {
+    if (access.is_failed_call || access.may_be_meant) {
       findings_.add_note({*finding, 0});
+    } else if (access.is_unwritten) {
+      findings_.add_unsettled(*finding);
     } else {
       findings_.add({*finding, 0});
     }

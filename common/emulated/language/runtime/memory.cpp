@@ -117,9 +117,37 @@ const char* text_of(Allocation kind) {
   return "";
 }
 
+/// What nothing has written, as behind the end of a list, may be copied to the host if nobody looks at it there. Fewer words may
+/// pad a struct.
+void note_unwritten(const void* begin, std::size_t bytes) {
+  constexpr std::size_t least = 16;
+  if (!closed_memory().is_on()) return;
+  std::unique_lock lock{device_mutex()};
+  const auto* const first = static_cast<const std::byte*>(begin);
+  const Buffer* const buffer = global_memory().nearest(first);
+  if (buffer == nullptr || !buffer->contains(first, bytes)) return;
+  std::size_t at = static_cast<std::size_t>(first - buffer->begin());
+  const std::size_t end = at + bytes;
+  if (buffer->is_initialised(at, bytes) || buffer->has_taint(at, bytes)) return;
+  std::size_t unwritten = at;
+  for (; at < end && at - unwritten < least; at += word_bytes)
+    if (buffer->is_initialised(at, 1)) unwritten = at + word_bytes;
+  if (at < unwritten + least) return;
+  HostAccess access{buffer->begin() + unwritten,
+                    Operation::load,
+                    buffer->describe(buffer->begin() + unwritten, word_bytes),
+                    false,
+                    {}};
+  lock.unlock();
+  access.function_of_library = "cudaMemcpy";
+  access.is_unwritten = access.may_be_meant = true;
+  closed_memory().report(access);
+}
+
 cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
   if (bytes == 0) return cudaSuccess;
   if (!can_copy(to, from, bytes, kind)) return noted(cudaErrorInvalidValue);
+  if (sides_of(to, 1).host) note_unwritten(from, bytes);
   note_read(from, bytes);
   const ClosedMemory::Open open;
   std::memcpy(to, from, bytes);
