@@ -162,7 +162,8 @@ int main() {
   show(values);
   thrust::transform(values.begin(), values.end(), keys.begin(), 2 * _1 % 4);
   auto ends = thrust::reduce_by_key(keys.begin(), keys.end(), values.begin(), heads.begin(), sums.begin());
-  std::cout << thrust::distance(heads.begin(), ends.first) << ' ' << sums[0] << ' ' << heads[1] << std::endl;
+  thrust::iterator_difference<decltype(ends.first)>::type found = thrust::distance(heads.begin(), ends.first);
+  std::cout << found << ' ' << sums[0] << ' ' << heads[1] << std::endl;
   thrust::adjacent_difference(keys.begin(), keys.end(), keys.begin(), [] __device__ (int a, int b) { return a - b; });
   show(keys);
   thrust::exclusive_scan(values.begin(), values.end(), sums.begin(), 100);

@@ -13,6 +13,10 @@ namespace thrust {
 
 using std::advance, std::distance, std::next, std::prev;
 
+template <typename I> struct iterator_value { using type = std::iter_value_t<I>; };
+template <typename I> struct iterator_reference { using type = std::iter_reference_t<I>; };
+template <typename I> struct iterator_difference { using type = std::iter_difference_t<I>; };
+
 template <typename T> class device_ptr;
 
 /// An element of the device's memory.
