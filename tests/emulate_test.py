@@ -500,6 +500,10 @@ int main() {
   tile<64><<<1, 64, 256>>>(in, in, took);
   cudaDeviceSynchronize();
   std::printf("%lld\\n", took[5]);
+  tile<64><<<1, 64, 50000>>>(in, in, took);
+  std::printf("%s\\n", cudaGetErrorName(cudaGetLastError()));
+  whole<<<1, 1, 40000>>>(in, in);
+  std::printf("%s\\n", cudaGetErrorName(cudaGetLastError()));
 }
 """
 OF_THE_RUNTIME = """713 712 1 1
@@ -960,6 +964,8 @@ int main() { Padded *out, host[100]; cudaMalloc(&out, sizeof host);
 8448 128: 0, 2112 of 128
 48000 1024: 4, 264 of 1024
 5
+cudaErrorInvalidValue
+cudaErrorInvalidValue
 """, said=["note: clock64() and its like gave counts of accesses, for the emulated device has no time"]),
     "what is wrong with its calls": Case(
         {"a.cu": RUNTIME}, ["a.cu", "--", "wrong"], OF_THE_RUNTIME.replace("seen:", "too early: 2001\nseen:"), 1,

@@ -451,9 +451,9 @@ void* SharedMemory::static_variable(const SharedDeclaration& declaration, std::s
     throw std::invalid_argument{"a kernel has at most " + std::to_string(properties().default_shared_bytes) +
                                 " bytes of static shared memory"};
   }
-  require_at_most(most_bytes_, dynamic_bytes_ + static_bytes_,
-                  "a block has bytes of shared memory, static and dynamic,",
-                  most_bytes_ < properties().shared_bytes_per_block ? how_to_ask_for_shared_memory : "");
+  require_shared_memory(
+      most_bytes_, dynamic_bytes_ + static_bytes_, "a block has bytes of shared memory, static and dynamic,",
+      most_bytes_ < properties().shared_bytes_per_block ? how_to_ask_for_shared_memory : "");
   const std::size_t offset = (end_ + 2 * alignment - 1) / alignment * alignment;
   if (offset + bytes > capacity()) {
     throw std::invalid_argument{

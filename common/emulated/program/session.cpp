@@ -249,8 +249,11 @@ void Session::say(const std::string& text) const {
 void Session::refused(const std::invalid_argument& refusal) {
   say(std::string{"note: a launch is refused: "} + refusal.what() + "\n      see " +
       __emulated::page_of("launch_that_nobody_checks"));
-  const bool is_too_large = dynamic_cast<const __emulated::GridTooLarge*>(&refusal) != nullptr;
-  __emulated::noted(is_too_large ? cudaErrorCooperativeLaunchTooLarge : cudaErrorInvalidConfiguration);
+  const bool by_grid = dynamic_cast<const __emulated::GridTooLarge*>(&refusal) != nullptr;
+  const bool by_memory = dynamic_cast<const __emulated::SharedMemoryTooLarge*>(&refusal) != nullptr;
+  __emulated::noted(by_grid     ? cudaErrorCooperativeLaunchTooLarge
+                    : by_memory ? cudaErrorInvalidValue
+                                : cudaErrorInvalidConfiguration);
 }
 
 void Session::cut(Cut why) {

@@ -40,6 +40,12 @@ void require_at_most(std::size_t limit, std::size_t value, const char* what, con
                 help);
 }
 
+void require_shared_memory(std::size_t limit, std::size_t bytes, const char* what, const char* help) try {
+  require_at_most(limit, bytes, what, help);
+} catch (const std::invalid_argument& refusal) {
+  throw SharedMemoryTooLarge{refusal.what()};
+}
+
 void require_possible(const ExecutionConfiguration& configuration) {
   const auto& [grid, block, shared_bytes, stream, is_cooperative, is_counted] = configuration;
   const Properties& device = properties();
@@ -49,7 +55,7 @@ void require_possible(const ExecutionConfiguration& configuration) {
   require_at_most(most_blocks_in_y, std::max(grid.y, grid.z), "a grid has blocks in y or z,");
   require_at_most(device.threads_per_block, count(block), "a block has threads,");
   require_at_most(most_threads_in_z, block.z, "a block has threads in z,");
-  require_at_most(device.shared_bytes_per_block, shared_bytes, "a block has bytes of shared memory,");
+  require_shared_memory(device.shared_bytes_per_block, shared_bytes, "a block has bytes of shared memory,");
   if (is_cooperative) {
     require_room(configuration, resident_blocks(static_cast<unsigned>(count(block)), shared_bytes),
                  "all of them are resident at once");

@@ -40,13 +40,21 @@ struct GridTooLarge : std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
+/// More shared memory than a block of the kernel may have.
+struct SharedMemoryTooLarge : std::invalid_argument {
+  using std::invalid_argument::invalid_argument;
+};
+
 /// Throws std::invalid_argument, with the reason, of a launch that the device refuses.
 [[noreturn]] void refuse_launch(const std::string& reason);
 
 /// Does so if `value` is above the limit. \param what  there is, such as "a block has threads,".
 void require_at_most(std::size_t limit, std::size_t value, const char* what, const char* help = "");
 
-/// Does so if no kernel can be launched in this way.
+/// Throws SharedMemoryTooLarge if it is.
+void require_shared_memory(std::size_t limit, std::size_t bytes, const char* what, const char* help = "");
+
+/// Throws std::invalid_argument if no kernel can be launched in this way.
 void require_possible(const ExecutionConfiguration& configuration);
 
 /// Throws GridTooLarge if a cooperative grid has more blocks than there is room for.

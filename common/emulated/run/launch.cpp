@@ -106,8 +106,9 @@ std::size_t require_allowed(const ExecutionConfiguration& configuration, const K
   const Properties& device = properties();
   const auto allowed = state().dynamic_shared_bytes.find(kernel.entry);
   const bool has_asked = allowed != state().dynamic_shared_bytes.end();
-  require_at_most(has_asked ? allowed->second : device.default_shared_bytes, configuration.shared_bytes,
-                  "a block of this kernel has bytes of dynamic shared memory,", how_to_ask_for_shared_memory);
+  require_shared_memory(has_asked ? allowed->second : device.default_shared_bytes, configuration.shared_bytes,
+                        "a block of this kernel has bytes of dynamic shared memory,",
+                        how_to_ask_for_shared_memory);
   return has_asked ? device.shared_bytes_per_block : device.default_shared_bytes;
 }
 
