@@ -249,6 +249,9 @@ TEST(SmallFloats, ComeInPairs) {
   EXPECT_EQ(__high2half2(make_half2(1, 2)), make_half2(2, 2));
   EXPECT_EQ(__half_as_short(half{-1}), static_cast<short>(0xBC00));
   EXPECT_TRUE(__short_as_half(0x3C00) == half{1});
+  const __half_raw raw = half{2};
+  EXPECT_EQ(raw.x, 0x4000);
+  EXPECT_TRUE(__nv_bfloat16{__nv_bfloat16_raw{0x4000}} == __nv_bfloat16{2});
   EXPECT_EQ(__hadd2_sat(make_half2(1, -2), make_half2(1, 1)), make_half2(1, 0));
   EXPECT_TRUE(__hfma_relu(half{2}, half{-3}, half{1}) == half{0});
   EXPECT_EQ(__hcmadd(make_half2(1, 2), make_half2(3, 4), make_half2(10, 20)), make_half2(5, 30));

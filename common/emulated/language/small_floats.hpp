@@ -90,13 +90,15 @@ inline double odd_double(std::integral auto value) {
 
 namespace types {
 
-/// What the struct `Number`, a number in this format, derives from.
-template <typename Number, typename Format> class SmallFloat {
+/// What the struct `Number`, a number in this format, derives from. \tparam Raw  its bits alone, as CUDA has them.
+template <typename Number, typename Format, typename Raw> class SmallFloat {
  public:
   SmallFloat() = default;
   SmallFloat(float value) : bits_{Format::rounded(value)} {}
   SmallFloat(double value) : bits_{Format::rounded(odd_float(value))} {}
   SmallFloat(std::integral auto value) : SmallFloat{odd_double(value)} {}
+  SmallFloat(Raw raw) : bits_{raw.x} {}
+  operator Raw() const { return {bits_}; }
 
   static Number of_bits(std::uint16_t bits) {
     Number number;
@@ -134,10 +136,17 @@ template <typename Number, typename Format> class SmallFloat {
 }  // namespace __emulated
 
 // Structs, as CUDA's are: a header that includes neither of CUDA's two may declare them.
-struct __half : __emulated::types::SmallFloat<__half, __emulated::types::Binary16> {
+struct __half_raw {
+  unsigned short x;
+};
+struct __nv_bfloat16_raw {
+  unsigned short x;
+};
+struct __half : __emulated::types::SmallFloat<__half, __emulated::types::Binary16, __half_raw> {
   using SmallFloat::SmallFloat;
 };
-struct __nv_bfloat16 : __emulated::types::SmallFloat<__nv_bfloat16, __emulated::types::Brain16> {
+struct __nv_bfloat16
+    : __emulated::types::SmallFloat<__nv_bfloat16, __emulated::types::Brain16, __nv_bfloat16_raw> {
   using SmallFloat::SmallFloat;
 };
 struct __half2 : __emulated::types::VectorOfTwo<__half> {
