@@ -338,6 +338,10 @@ CASES = {
     "cuBLAS by the other order": Case(
         BLAS, "", ["out of bounds in main: the host by cublasSgemm() reads 4-byte word 12"],
         ("LEADING", "4")),
+    "cuBLAS of unwritten elements": Case(
+        BLAS.replace("LEADING", "3"), "",
+        ["uninitialised read in main: the host by cublasSgemv() reads 4-byte word 0"],
+        ("on_device(std::vector<float>{2, -2})", "nullptr;\n  cudaMalloc(&x, 8)")),
     "cuFFT": Case(FFT, "800 700, 73 73, -446 -720, 200 -100, 246 320, -273 -273, 600 0, 1200 6"
                   "00, 2200 0, 100 -173, -600 0, -600 -346, \n"
                   "6 30 12 42 18 24 \n", replaced=("SIZE", "6")),

@@ -54,19 +54,19 @@ bool LibraryCall::uses(Operation operation, const void* begin, std::size_t bytes
     return is_variable;
   }
   const auto offset = static_cast<std::size_t>(first - buffer->begin());
-  if (!writes && !buffer->is_initialised(offset, bytes)) {
-    std::size_t unwritten = offset;
+  const bool is_unwritten = !writes && !buffer->is_initialised(offset, bytes);
+  std::size_t unwritten = offset;
+  if (is_unwritten) {
+    reads_unwritten_ = true;
     while (buffer->is_initialised(unwritten, 1))
       ++unwritten;
-    lock.unlock();
-    reads_unwritten_ = true;
-    report(operation, buffer->begin() + unwritten, element, true);
   } else if (writes && reads_unwritten_ && buffer->can_be_tainted()) {
     buffer->taint(offset, bytes);
   } else if (writes) {
     buffer->mark(offset, bytes, true);
   }
   lock.unlock();
+  if (is_unwritten) report(operation, buffer->begin() + unwritten, element, true);
   host_order().add(stream_, {{first, first + bytes, operation, name_, nullptr, 0}});
   host_order().report_overlap();
   return true;
