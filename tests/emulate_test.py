@@ -937,6 +937,21 @@ cudaErrorStreamCaptureImplicit, cudaErrorStreamCaptureUnsupported, cudaErrorStre
 2
 """, said=["missing synchronisation in read_too_early: the host reads 4-byte word 5 of managed memory",
            "a: 1 finding in", "twice: 2 launches"]),
+    "a carry of PTX is its thread's": Case({"a.cu": """
+#include <cstdio>
+__managed__ unsigned in[128], out[128];
+__global__ void add(const unsigned* a, unsigned* sum) {
+  const unsigned i = 2 * threadIdx.x;
+  asm("add.cc.u32 %0, %1, %1;" : "=r"(sum[i]) : "r"(a[i]));
+  asm("addc.u32 %0, %1, %1;" : "=r"(sum[i + 1]) : "r"(a[i + 1]));
+}
+int main() {
+  for (unsigned i = 0; i < 128; i += 4) in[i] = 1U << 31;
+  add<<<1, 64>>>(in, out);
+  cudaDeviceSynchronize();
+  for (unsigned i = 1; i < 128; i += 2) if (out[i] != (i % 4 == 1)) return 1;
+}
+"""}, ["a.cu", "--schedules", "5"], unsaid=["error"]),
     "a copy of what nothing has written": Case(
         {"a.cu": """struct Padded { double x; int y; };
 __global__ void fill(Padded* out, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -305,9 +305,6 @@ void multiply_wide(Call& call) {
   });
 }
 
-/// What an instruction with `cc` carries to the next one of its thread. No other thread runs in between.
-thread_local std::uint64_t carried = 0;
-
 /// Of a value the bits of one number.
 Unsigned128 part(const Call& call, Unsigned128 value) {
   return value & ~std::uint64_t{} >> (64 - call.type().bits);
@@ -316,7 +313,7 @@ Unsigned128 part(const Call& call, Unsigned128 value) {
 template <typename Operation> void compute_part(Call& call, const Operation& operation) {
   const Unsigned128 whole = operation(part(call, call.word(1U)), part(call, call.word(2U)));
   call.set(0, static_cast<std::uint64_t>(part(call, whole)));
-  if (call.has("cc")) carried = static_cast<std::uint64_t>(whole >> call.type().bits) & 1;
+  if (call.has("cc")) call.block.carry() = (whole >> call.type().bits & 1) != 0;
 }
 void add_part(Call& call, std::uint64_t carry) {
   compute_part(call, [=](Unsigned128 a, Unsigned128 b) { return a + b + carry; });
@@ -331,11 +328,11 @@ void multiply_part(Call& call, std::uint64_t carry) {
   });
 }
 void add_low(Call& call) { add_part(call, 0); }
-void add_on(Call& call) { add_part(call, carried); }
+void add_on(Call& call) { add_part(call, call.block.carry()); }
 void subtract_low(Call& call) { subtract_part(call, 0); }
-void subtract_on(Call& call) { subtract_part(call, carried); }
+void subtract_on(Call& call) { subtract_part(call, call.block.carry()); }
 void multiply_low(Call& call) { multiply_part(call, 0); }
-void multiply_on(Call& call) { multiply_part(call, carried); }
+void multiply_on(Call& call) { multiply_part(call, call.block.carry()); }
 
 void divide(Call& call) {
   compute(call, [&]<typename T>(T a, T b) {

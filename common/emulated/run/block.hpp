@@ -143,6 +143,7 @@ class alignas(128) Block {
   void begin_atomic(const void* address, std::size_t bytes, const void* call_site, const void* expected,
                     Operation counted = Operation::atomic);
   void narrow_next_atomic() { next_atomic_is_for_block_ = true; }
+  bool& carry() { return threads_[scheduler_.current()].carry; }
 
  private:
   /// What a thread has last waited for; it may have gone on since.
@@ -161,7 +162,8 @@ class alignas(128) Block {
     const void* call_site = nullptr;  ///< the call by which it waits,
     std::uint16_t chain = 0;          ///< and of a block barrier the number of the calls that lead there
     State state = State::started;
-    unsigned met = 0;  ///< block barriers that the block had passed when it came to one
+    unsigned met = 0;    ///< block barriers that the block had passed when it came to one
+    bool carry = false;  ///< of an instruction of PTX with `cc`, for its next one
   };
 
   /// Two calls of a barrier are two barriers, even on one line.
